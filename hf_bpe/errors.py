@@ -1,0 +1,33 @@
+"""The exceptions of hf_bpe.
+
+Each derives from the built-in that callers of `transformers` and `tokenizers` already catch::
+
+    Exception
+    └── HfBpeError
+        ├── TokenizerFileError (ValueError)           a damaged or contradictory tokenizer file
+        │   └── UnsupportedComponentError             a valid file with a part we can't run exactly
+        ├── SplitPatternError (ValueError)            a pattern that can't be compiled, or ran away
+        └── TrainingError (ValueError)                a corpus or settings that can't give the vocabulary asked for
+"""
+
+from __future__ import annotations
+
+
+class HfBpeError(Exception):
+    """The base of all errors that hf_bpe defines."""
+
+
+class TokenizerFileError(HfBpeError, ValueError):
+    """A tokenizer file is damaged or contradicts itself. The message names the JSON path."""
+
+
+class UnsupportedComponentError(TokenizerFileError):
+    """A tokenizer file is valid, but holds a component that hf_bpe can't run exactly."""
+
+
+class SplitPatternError(HfBpeError, ValueError):
+    """A split pattern can't be compiled, or met its step limit on a text."""
+
+
+class TrainingError(HfBpeError, ValueError):
+    """A corpus or a setting can't give the vocabulary that was asked for."""
