@@ -1,0 +1,134 @@
+//! A value of `tokenizer.json` together with its JSON path, so that every complaint says where.
+//!
+//! Components read themselves from a [`Node`]; the file as a whole is read in `tokenizer_json`.
+
+use serde_json::Value;
+
+use crate::{Error, Result};
+
+/// A JSON value and the path that leads to it, such as `pre_tokenizer.pretokenizers[1]`.
+#[derive(Debug, Clone)]
+pub struct Node<'a> {
+    path: String,
+    value: &'a Value,
+}
+
+impl<'a> Node<'a> {
+    /// Wraps `value`, found at `path`.
+    pub fn new(path: impl Into<String>, value: &'a Value) -> Self {
+        Self {
+            path: path.into(),
+            value,
+        }
+    }
+
+    /// The JSON path of this value.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The bare JSON value.
+    pub fn value(&self) -> &'a Value {
+        self.value
+    }
+
+    /// An error at this place: `tokenizer.json: PATH MESSAGE`.
+    pub fn error(&self, message: impl std::fmt::Display) -> Error {
+        Error::TokenizerFile(format!("tokenizer.json: {} {message}", self.path))
+    }
+
+    /// The error for a component `kind` at this place, when only `supported` kinds can run.
+    pub fn unsupported(&self, kind: &str, supported: &[&str]) -> Error {
+        let supported = match supported {
+            [] => "none here".to_owned(),
+            [only] => format!("{only:?}").replace('"', "'"),
+            [most @ .., last] => {
+                let most: Vec<_> = most.iter().map(|name| format!("'{name}'")).collect();
+                format!("{} and '{last}'", most.join(", "))
+            }
+        };
+        Error::UnsupportedComponent(format!(
+            "tokenizer.json: {} has type '{kind}'; hf_bpe supports {supported}. \
+             Load this file with tokenizers.Tokenizer.from_file instead.",
+            self.path
+        ))
+    }
+
+    /// The error for a setting at this place that can't be run exactly.
+    pub fn unsupported_setting(&self, message: impl std::fmt::Display) -> Error {
+        Error::UnsupportedComponent(format!(
+            "tokenizer.json: {} {message}. Load this file with tokenizers.Tokenizer.from_file instead.",
+            self.path
+        ))
+    }
+
+    /// The member `name`, or an error that names it.
+    pub fn field(&self, name: &str) -> Result<Node<'a>> {
+        let object = self.object()?;
+        match object.get(name) {
+            Some(value) => Ok(Node::new(format!("{}.{name}", self.path), value)),
+            None => Err(self.error(format_args!("lacks '{name}'"))),
+        }
+    }
+
+    /// The member `name` unless it is absent or null.
+    pub fn optional(&self, name: &str) -> Result<Option<Node<'a>>> {
+        Ok(match self.object()?.get(name) {
+            None | Some(Value::Null) => None,
+            Some(value) => Some(Node::new(format!("{}.{name}", self.path), value)),
+        })
+    }
+
+    /// The `type` member: which component this is.
+    pub fn kind(&self) -> Result<&'a str> {
+        self.field("type")?.str()
+    }
+
+    /// This value as an object.
+    pub fn object(&self) -> Result<&'a serde_json::Map<String, Value>> {
+        self.value.as_object().ok_or_else(|| self.wrong_type("an object"))
+    }
+
+    /// This value as a string.
+    pub fn str(&self) -> Result<&'a str> {
+        self.value.as_str().ok_or_else(|| self.wrong_type("a string"))
+    }
+
+    /// This value as a boolean.
+    pub fn bool(&self) -> Result<bool> {
+        self.value.as_bool().ok_or_else(|| self.wrong_type("a boolean"))
+    }
+
+    /// This value as an id or a count that fits 32 bits.
+    pub fn u32(&self) -> Result<u32> {
+        self.value
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok())
+            .ok_or_else(|| self.wrong_type("a number from 0 to 4294967295"))
+    }
+
+    /// The items of this array, each with its path.
+    pub fn items(&self) -> Result<Vec<Node<'a>>> {
+        let array = self.value.as_array().ok_or_else(|| self.wrong_type("an array"))?;
+        Ok(array
+            .iter()
+            .enumerate()
+            .map(|(index, value)| Node::new(format!("{}[{index}]", self.path), value))
+            .collect())
+    }
+
+    /// The boolean member `name`, or `default` where it is absent.
+    pub fn bool_or(&self, name: &str, default: bool) -> Result<bool> {
+        self.optional(name)?.map_or(Ok(default), |node| node.bool())
+    }
+
+    fn wrong_type(&self, wanted: &str) -> Error {
+        let mut shown = self.value.to_string();
+        if shown.len() > 60 {
+            let cut = (0..=60).rev().find(|&at| shown.is_char_boundary(at)).unwrap_or(0);
+            shown.truncate(cut);
+            shown.push('…');
+        }
+        self.error(format_args!("should be {wanted}, found {shown}"))
+    }
+}
