@@ -3,6 +3,7 @@
 //! The modules carry the names of the keys of `tokenizer.json`. Nothing here knows Python except
 //! `python`, which only converts types, releases the GIL and maps errors.
 
+pub mod byte_alphabet;
 pub mod config;
 pub mod encoding;
 pub mod error;
