@@ -7,5 +7,6 @@ pub mod byte_alphabet;
 pub mod config;
 pub mod encoding;
 pub mod error;
+pub mod truncation;
 
 pub use error::{Error, Result};
