@@ -7,6 +7,7 @@ pub mod byte_alphabet;
 pub mod config;
 pub mod encoding;
 pub mod error;
+pub mod post_processor;
 pub mod truncation;
 
 pub use error::{Error, Result};
