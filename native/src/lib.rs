@@ -5,6 +5,8 @@
 
 pub mod byte_alphabet;
 pub mod config;
+pub mod decode_stream;
+pub mod decoder;
 pub mod encoding;
 pub mod error;
 pub mod post_processor;
