@@ -5,16 +5,21 @@
 
 pub mod added_tokens;
 pub mod bpe;
+pub mod byte_alphabet;
 pub mod cache;
 pub mod config;
+pub mod decode_stream;
+pub mod decoder;
 pub mod encoding;
 pub mod error;
 pub mod merges;
 pub mod normalized;
 pub mod normalizer;
 pub mod parallel;
+pub mod post_processor;
 pub mod tokenizer;
 pub mod tokenizer_json;
+pub mod truncation;
 pub mod vocab;
 
 pub use error::{Error, Result};
