@@ -6,5 +6,6 @@
 pub mod config;
 pub mod encoding;
 pub mod error;
+pub mod pre_tokenizer;
 
 pub use error::{Error, Result};
