@@ -17,6 +17,7 @@ pub mod normalized;
 pub mod normalizer;
 pub mod parallel;
 pub mod post_processor;
+pub mod pre_tokenizer;
 pub mod tokenizer;
 pub mod tokenizer_json;
 pub mod truncation;
