@@ -36,7 +36,7 @@ def _register_with(auto: ModuleType) -> None:
 
     from hf_bpe.tokenizer import HfBpeTokenizer
 
-    class HfBpeConfig(PreTrainedConfig):  # type: ignore[misc]
+    class HfBpeConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         """Stands for no model: registration asks for a config class, and the name in a directory's config decides."""
 
         model_type = "hf_bpe"

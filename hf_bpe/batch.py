@@ -12,14 +12,14 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from transformers.tokenization_utils_base import BatchEncoding, TruncationStrategy
-from transformers.utils import PaddingStrategy
+from transformers.utils.generic import PaddingStrategy
 
 from hf_bpe import special_tokens
 from hf_bpe.encoding import LazyEncodings, Padding, Truncation
 
 if TYPE_CHECKING:
     from hf_bpe._native import Encoding
-    from hf_bpe.tokenizer import HfBpeTokenizer
+    from hf_bpe.methods.vocabulary import VocabularyMethods
 
 _Text = str | list[str]
 _Input = _Text | tuple[_Text, _Text]
@@ -48,7 +48,7 @@ class Options:
     split_special_tokens: bool | None = None
 
     @classmethod
-    def of_call(cls, tokenizer: HfBpeTokenizer, given: dict[str, Any]) -> Options:
+    def of_call(cls, tokenizer: VocabularyMethods, given: dict[str, Any]) -> Options:
         """Read the arguments of a call; names that upstream ignores are ignored."""
         options = cls(**{name: value for name, value in given.items() if name in _OPTION_NAMES})
         if options.split_special_tokens is None:
@@ -95,10 +95,11 @@ _OPTION_NAMES = frozenset(field.name for field in fields(Options))
 
 
 def encode_batch(
-    tokenizer: HfBpeTokenizer, inputs: Sequence[_Input], options: Options, *, is_batched: bool
+    tokenizer: VocabularyMethods, inputs: Sequence[_Input], options: Options, *, is_batched: bool
 ) -> BatchEncoding:
     """Encode `inputs` and return what stock's call returns; a single text has no batch axis unless it has windows."""
     texts_only = all(isinstance(item, str) for item in inputs)
+    encodings: Any  # has what BatchEncoding asks of encodings, not its declared type
     if texts_only and not options.needs_encodings:
         data, encodings = _from_ids(tokenizer, inputs, options)  # type: ignore[arg-type]
     else:
@@ -113,7 +114,7 @@ def encode_batch(
 
 
 def _from_ids(
-    tokenizer: HfBpeTokenizer, texts: Sequence[str], options: Options
+    tokenizer: VocabularyMethods, texts: Sequence[str], options: Options
 ) -> tuple[dict[str, list[Any]], LazyEncodings]:
     truncation = _truncation(tokenizer, options, pairs=False) if options.truncates else None
     rows = _ids_of(tokenizer, texts, options, truncation)
@@ -129,7 +130,7 @@ def _from_ids(
 
 
 def _ids_of(
-    tokenizer: HfBpeTokenizer, texts: Sequence[str], options: Options, truncation: Truncation | None
+    tokenizer: VocabularyMethods, texts: Sequence[str], options: Options, truncation: Truncation | None
 ) -> list[list[int]]:
     core = tokenizer._core
     split = bool(options.split_special_tokens)
@@ -147,7 +148,7 @@ def _ids_of(
 
 
 def _from_encodings(
-    tokenizer: HfBpeTokenizer, inputs: Sequence[_Input], options: Options
+    tokenizer: VocabularyMethods, inputs: Sequence[_Input], options: Options
 ) -> tuple[dict[str, list[Any]], list[Encoding]]:
     pairs = any(isinstance(item, tuple) for item in inputs)
     first_windows = tokenizer._core.encode_batch(
@@ -185,7 +186,7 @@ def _columns(windows: list[Encoding], options: Options) -> dict[str, list[Any]]:
     return data
 
 
-def _truncation(tokenizer: HfBpeTokenizer, options: Options, *, pairs: bool) -> Truncation:
+def _truncation(tokenizer: VocabularyMethods, options: Options, *, pairs: bool) -> Truncation:
     """Return the core's truncation settings.
 
     Raises:
@@ -202,10 +203,12 @@ def _truncation(tokenizer: HfBpeTokenizer, options: Options, *, pairs: bool) -> 
             f"stride={options.stride} must be smaller than the {window} tokens of text in a window "
             f"(max_length={options.max_length} minus {added} special tokens)."
         )
-    return (options.max_length, options.stride, options.truncation_strategy.value, tokenizer.truncation_side)
+    strategy: Any = options.truncation_strategy.value
+    side: Any = tokenizer.truncation_side
+    return (options.max_length, options.stride, strategy, side)
 
 
-def _padding(tokenizer: HfBpeTokenizer, options: Options, lengths: list[int]) -> Padding | None:
+def _padding(tokenizer: VocabularyMethods, options: Options, lengths: list[int]) -> Padding | None:
     """Return what fills each window of a batch, or None where the call doesn't pad."""
     if options.padding_strategy == PaddingStrategy.DO_NOT_PAD or not lengths:
         return None
@@ -214,12 +217,13 @@ def _padding(tokenizer: HfBpeTokenizer, options: Options, lengths: list[int]) ->
     assert length is not None
     if options.pad_to_multiple_of:
         length = -(-length // options.pad_to_multiple_of) * options.pad_to_multiple_of
+    side: Any = options.padding_side or tokenizer.padding_side
     return Padding(
         length=length,
         pad_id=tokenizer.pad_token_id,
         pad_type_id=tokenizer.pad_token_type_id,
         pad_token=tokenizer.pad_token,
-        side=options.padding_side or tokenizer.padding_side,
+        side=side,
     )
 
 

@@ -12,7 +12,13 @@ from pathlib import Path
 
 from hf_bpe._native import Tokenizer
 
-_OWN_FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "special_tokens_map.json", "added_tokens.json")
+_OWN_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+    "special_tokens_map.json",
+    "added_tokens.json",
+)
 _OWN_FOLDER = "additional_chat_templates"
 
 

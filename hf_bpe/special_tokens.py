@@ -66,12 +66,12 @@ def tokens_to_add(
     known = {flags for _, flags in core.added_tokens()}
     wanted = [token for token in listed if to_flags(token) not in known]
     present = {flags[0] for flags in known} | {token.content for token in wanted}
-    named = [token for token in named if token is not None]
-    for token in [*named, *extra]:
+    named_tokens = [token for token in named if token is not None]
+    for token in [*named_tokens, *extra]:
         if str(token) not in present:
             present.add(str(token))
             wanted.append(AddedToken(token, special=True) if isinstance(token, str) else token)
-    named_contents = {str(token) for token in named}
+    named_contents = {str(token) for token in named_tokens}
     return [to_flags(token, special=token.content in named_contents) for token in wanted]
 
 
@@ -129,7 +129,9 @@ def bos_eos_template(bos: tuple[str, int] | None, eos: tuple[str, int] | None) -
         body.append({"Sequence": {"id": text, "type_id": type_id}})
         return body + ([{"SpecialToken": {"id": eos[0], "type_id": type_id}}] if eos else [])
 
-    specials = {token: {"id": token, "ids": [token_id], "tokens": [token]} for token, token_id in filter(None, (bos, eos))}
+    specials = {
+        token: {"id": token, "ids": [token_id], "tokens": [token]} for token, token_id in filter(None, (bos, eos))
+    }
     template = {
         "type": "TemplateProcessing",
         "single": one("A", 0),
@@ -144,9 +146,13 @@ def settings_of_retrained(
 ) -> dict[str, Any]:
     """Return the constructor's arguments for a tokenizer trained after the example of `tokenizer`.
 
-    Named special tokens keep their flags and take their new names; new ones become extra special tokens.
+    Named special tokens keep their flags and take their new names; new ones become extra special tokens. Added
+    tokens that aren't special are no part of training and are added again.
     """
     settings = dict(tokenizer.init_kwargs)
+    settings["added_tokens_decoder"] = {
+        token_id: token for token_id, token in tokenizer.added_tokens_decoder.items() if not token.special
+    }
     for name in tokenizer.SPECIAL_TOKENS_ATTRIBUTES:
         token = tokenizer._special_tokens_map.get(name)
         if token is None:

@@ -71,7 +71,7 @@ def test_where_auto_tokenizer_takes_the_stock_class_the_ids_are_the_same(model_t
         ("import hf_bpe; from transformers import AutoTokenizer", "HfBpeTokenizer"),
         ("from transformers import AutoTokenizer; import hf_bpe", "HfBpeTokenizer"),
         (
-            "from transformers import AutoTokenizer; from transformers.models.auto import tokenization_auto; import hf_bpe",
+            "import transformers.models.auto.tokenization_auto, hf_bpe; from transformers import AutoTokenizer",
             "HfBpeTokenizer",
         ),
         ("from transformers import AutoTokenizer", "TokenizersBackend"),
@@ -127,7 +127,9 @@ def test_other_configs_do_not_warn(content: str, tmp_path: Path, monkeypatch: py
 
 
 def test_importing_hf_bpe_loads_no_more_than_the_base_class_needs() -> None:
-    base = set(run("import json, sys; from transformers import PreTrainedTokenizer; print(json.dumps(list(sys.modules)))"))
+    base = set(
+        run("import json, sys; from transformers import PreTrainedTokenizer; print(json.dumps(list(sys.modules)))")
+    )
     ours = set(run("import json, sys; import hf_bpe; print(json.dumps(list(sys.modules)))"))
 
     extra = {name for name in ours - base if not name.startswith("hf_bpe")}

@@ -30,7 +30,9 @@ def use(tokenizer: HfBpeTokenizer) -> None:
     """Call everything that could leave a trace."""
     tokenizer(LONG)
     tokenizer(HOSTILE, truncation=True, max_length=5)
-    tokenizer(LONG, truncation=True, max_length=9, stride=2, return_overflowing_tokens=True, return_offsets_mapping=True)
+    tokenizer(
+        LONG, truncation=True, max_length=9, stride=2, return_overflowing_tokens=True, return_offsets_mapping=True
+    )
     tokenizer("a", "b").char_to_token(0)
     tokenizer(LONG).tokens()
     tokenizer.decode(tokenizer.encode(LONG), skip_special_tokens=True)

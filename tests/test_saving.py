@@ -236,7 +236,9 @@ def test_a_directory_with_only_tokenizer_json_loads(kind: str, tmp_path: Path) -
     assert HfBpeTokenizer.from_pretrained(str(tmp_path / "tokenizer.json"))._core == ours._core
 
 
-def write_pair(folder: Path, header: str = "#version: 0.2\n", line_end: str = "\n", last: str = "\n", bom: str = "") -> None:
+def write_pair(
+    folder: Path, header: str = "#version: 0.2\n", line_end: str = "\n", last: str = "\n", bom: str = ""
+) -> None:
     """Write vocab.json and merges.txt of the small GPT-2 tokenizer, with `<|endoftext|>` as its special token."""
     model = json.loads((directory("gpt2") / "tokenizer.json").read_text(encoding="utf-8"))["model"]
     vocab = {token.replace("<|end|>", "<|endoftext|>"): token_id for token, token_id in model["vocab"].items()}

@@ -171,7 +171,10 @@ def test_tensors_have_the_shape_and_type_of_stock(kind: str) -> None:
     for args, call in [
         (("one text",), {}),
         ((["as long", "as long"],), {"truncation": True, "max_length": 5}),
-        ((LONG,), {"truncation": True, "max_length": 8, "return_overflowing_tokens": True, "add_special_tokens": False}),
+        (
+            (LONG,),
+            {"truncation": True, "max_length": 8, "return_overflowing_tokens": True, "add_special_tokens": False},
+        ),
     ]:
         if call.get("return_overflowing_tokens") and stock.pad_token is None:
             continue
@@ -210,7 +213,9 @@ def test_split_special_tokens_of_the_tokenizer_is_the_default_of_calls(kind: str
         assert ours(text)["input_ids"] == ours(text, verbose=False)["input_ids"] == stock(text)["input_ids"]
         assert ours.encode(text) == stock.encode(text)
         assert ours.tokenize(text) == stock.tokenize(text)
-        assert ours(text, split_special_tokens=False)["input_ids"] == stock(text, split_special_tokens=False)["input_ids"]
+        assert (
+            ours(text, split_special_tokens=False)["input_ids"] == stock(text, split_special_tokens=False)["input_ids"]
+        )
 
 
 @kinds
@@ -225,7 +230,9 @@ def test_decoding_equals_stock(kind: str) -> None:
             assert ours.decode(np.array(ids, dtype=np.int64), skip_special_tokens=skip) == expected
             assert ours.decode(ids, skip_special_tokens=skip, spaces_between_special_tokens=True) == expected
             assert ours.convert_ids_to_tokens(ids, skip) == stock.convert_ids_to_tokens(ids, skip)
-        assert ours.convert_tokens_to_string(ours.tokenize("a b")) == stock.convert_tokens_to_string(stock.tokenize("a b"))
+        assert ours.convert_tokens_to_string(ours.tokenize("a b")) == stock.convert_tokens_to_string(
+            stock.tokenize("a b")
+        )
     for skip in (False, True):
         assert ours.batch_decode(batch, skip_special_tokens=skip) == stock.batch_decode(batch, skip_special_tokens=skip)
         assert ours.decode(batch, skip_special_tokens=skip) == stock.decode(batch, skip_special_tokens=skip)
@@ -417,7 +424,7 @@ def test_a_list_of_ids_counts_as_encoded() -> None:
 
 
 def test_a_stride_as_long_as_the_window_raises() -> None:
-    with pytest.raises(ValueError, match="stride=2 must be smaller than the 2 tokens .*max_length=4 minus 2"):
+    with pytest.raises(ValueError, match=r"stride=2 must be smaller than the 2 tokens .*max_length=4 minus 2"):
         pair("template")[0](LONG, truncation=True, max_length=4, stride=2, return_overflowing_tokens=True)
     with pytest.raises(ValueError, match="stride=3 must be smaller than the 2"):
         pair("template")[0](["a"], truncation=True, max_length=4, stride=3)
@@ -468,7 +475,10 @@ def test_lone_surrogates_become_replacement_characters(kind: str) -> None:
     assert ours.encode(broken) == ours.encode(broken, verbose=False) == stock.encode(repaired)
     assert ours.tokenize(broken) == stock.tokenize(repaired)
     assert ours(broken, broken)["input_ids"] == stock(repaired, repaired)["input_ids"]
-    assert ours([broken], is_split_into_words=True)["input_ids"] == stock([repaired], is_split_into_words=True)["input_ids"]
+    assert (
+        ours([broken], is_split_into_words=True)["input_ids"]
+        == stock([repaired], is_split_into_words=True)["input_ids"]
+    )
     assert ours.encode_ordinary(broken) == ours.encode_ordinary(repaired)
     assert ours.encode_ordinary_batch([broken]) == [ours.encode_ordinary(repaired)]
     assert ours.encode(broken, allowed_special="all") == ours.encode(repaired, allowed_special="all")
