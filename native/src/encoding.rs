@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::{Error, Result};
+
 /// Which end of the ids padding goes to, or truncation cuts at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Side {
@@ -145,6 +147,27 @@ impl Encoding {
         self.sequence_ranges.insert(sequence, 0..self.len());
     }
 
+    /// This encoding, if it holds together: columns of one length, sequences within them.
+    pub fn checked(self) -> Result<Self> {
+        let len = self.len();
+        let lens = [
+            self.type_ids.len(),
+            self.spellings.len(),
+            self.words.len(),
+            self.offsets.len(),
+            self.special_tokens_mask.len(),
+            self.attention_mask.len(),
+        ];
+        let inside = |range: &Range<usize>| range.start <= range.end && range.end <= len;
+        if lens != [len; 6] || !self.sequence_ranges.values().all(inside) {
+            let ranges = &self.sequence_ranges;
+            return Err(Error::Value(format!(
+                "no encoding: {len} ids, but other columns of {lens:?} entries and sequences at {ranges:?}"
+            )));
+        }
+        Ok(self)
+    }
+
     /// A copy of the tokens in `range`, without windows and sequences.
     pub(crate) fn window(&self, range: Range<usize>) -> Encoding {
         Encoding {
@@ -157,5 +180,35 @@ impl Encoding {
             attention_mask: self.attention_mask[range].to_vec(),
             ..Encoding::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_encoding_that_does_not_hold_together_is_refused() {
+        let whole = Encoding::from_columns(vec![1, 2], vec![(0, 1), (1, 2)], vec![None, None], 0);
+        let mut short = whole.clone();
+        short.words.pop();
+        let mut outside = whole.clone();
+        outside.sequence_ranges.insert(0, 1..3);
+
+        assert_eq!(whole.clone().checked(), Ok(whole));
+        assert!(
+            short
+                .checked()
+                .unwrap_err()
+                .to_string()
+                .contains("2 ids, but other columns of [2, 2, 1, 2, 2, 2]")
+        );
+        assert!(
+            outside
+                .checked()
+                .unwrap_err()
+                .to_string()
+                .contains("sequences at {0: 1..3}")
+        );
     }
 }

@@ -136,11 +136,13 @@ pub fn post_process(
     let (first, second) = match truncation {
         None => (first, second),
         Some(&truncation) => {
-            let added = match processor {
-                Some(processor) if add_special_tokens => processor.added_tokens(second.is_some()),
+            let added = |is_pair| match processor {
+                Some(processor) if add_special_tokens => processor.added_tokens(is_pair),
                 _ => 0,
             };
-            truncate_pair(first, second, &truncation.without_special_tokens(added)?)?
+            truncation.check_stride(added(false))?;
+            let room = truncation.without_special_tokens(added(second.is_some()))?;
+            truncate_pair(first, second, &room)?
         }
     };
     let encodings = [first].into_iter().chain(second).collect();

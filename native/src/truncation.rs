@@ -47,6 +47,24 @@ impl Truncation {
         };
         Ok(Truncation { max_length, ..self })
     }
+
+    /// Refuses a stride that is longer than the room for one text, however short the text is.
+    ///
+    /// Stock does so when truncation is switched on. A stride just as long as that is refused only when a text is
+    /// cut: stock takes short texts then.
+    pub fn check_stride(self, special_tokens: usize) -> Result<()> {
+        match self.max_length.checked_sub(special_tokens) {
+            Some(room) if room < self.stride => Err(stride_error(self.stride, room)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn stride_error(stride: usize, room: usize) -> Error {
+    Error::Value(format!(
+        "stride is {stride}, but truncation leaves windows of {room} tokens (max_length without special tokens, \
+         and its share of a pair); stride must be less"
+    ))
 }
 
 /// Cuts `first` and `second` so that together they have at most `truncation.max_length` tokens.
@@ -127,10 +145,7 @@ impl Encoding {
             return Ok(());
         }
         if stride >= max_len {
-            return Err(Error::Value(format!(
-                "stride is {stride}, but truncation leaves windows of {max_len} tokens (max_length without \
-                 special tokens, and its share of a pair); stride must be less"
-            )));
+            return Err(stride_error(stride, max_len));
         }
         let mut windows =
             windows(self.len(), max_len, max_len - stride, side).map(|range| self.window(range));
