@@ -6,5 +6,6 @@
 pub mod config;
 pub mod encoding;
 pub mod error;
+pub mod train;
 
 pub use error::{Error, Result};
