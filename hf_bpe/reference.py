@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import AnyStr, Generic
 
 from hf_bpe.byte_alphabet import BYTE_TO_CHAR
@@ -70,8 +70,8 @@ class Bpe(Generic[AnyStr]):
         """
         ranks = {pair: rank for rank, pair in enumerate(self.merges)}
         known = set(self.vocab)
-        symbols: list[AnyStr] = first_symbols(pretoken, self.end_of_word)
-        symbols = [symbol for symbol in symbols if symbol in known]  # an unknown one is skipped, as in stock
+        # A symbol outside the vocabulary is skipped, as in the stock library.
+        symbols: list[AnyStr] = [symbol for symbol in first_symbols(pretoken, self.end_of_word) if symbol in known]
         while True:
             ranked = [(ranks[pair], at) for at, pair in enumerate(pairs(symbols)) if pair in ranks]
             if not ranked:
@@ -89,8 +89,10 @@ def first_symbols(word: AnyStr, end_of_word: AnyStr | None = None) -> list[AnySt
         >>> first_symbols(b"ab")
         [b'a', b'b']
     """
-    symbols = [word[at : at + 1] for at in range(len(word))]
-    return symbols if end_of_word is None else [*symbols, end_of_word]
+    symbols: list[AnyStr] = [word[at : at + 1] for at in range(len(word))]
+    if end_of_word is not None:
+        symbols.append(end_of_word)
+    return symbols
 
 
 def pairs(symbols: Sequence[AnyStr]) -> list[tuple[AnyStr, AnyStr]]:
@@ -189,9 +191,9 @@ def train(
     """
     counts = words if isinstance(words, Mapping) else Counter(words)
     corpus = [(first_symbols(word, end_of_word), count) for word, count in counts.items()]
-    seen: set[AnyStr] = {symbol for symbols, _ in corpus for symbol in symbols}
-    vocab = list(dict.fromkeys([*special_tokens, *alphabet, *sorted(seen, key=_code_points)]))
-    ids = {token: id for id, token in enumerate(vocab)}
+    seen: set[AnyStr] = {symbol for word, _ in corpus for symbol in word}
+    vocab: list[AnyStr] = list(dict.fromkeys(chain(special_tokens, alphabet, sorted(seen, key=_code_points))))
+    ids: dict[AnyStr, int] = {symbol: id for id, symbol in enumerate(vocab)}
     length = dict.fromkeys(seen, 1)
     merges: dict[tuple[AnyStr, AnyStr], None] = {}
 
@@ -206,7 +208,7 @@ def train(
         most = max(eligible.values())
         pair = tie([pair for pair, count in eligible.items() if count == most], ids)
 
-        token = pair[0] + pair[1]
+        token: AnyStr = pair[0] + pair[1]
         if token not in ids:
             ids[token] = len(vocab)
             vocab.append(token)
