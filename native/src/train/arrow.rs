@@ -15,7 +15,8 @@ pub enum Offsets<'a> {
 }
 
 impl Offsets<'_> {
-    fn get(&self, index: usize) -> Option<usize> {
+    /// The offset at `index`, unless it is missing or negative.
+    pub fn get(&self, index: usize) -> Option<usize> {
         match self {
             Self::Small(bytes) => {
                 let at = index.checked_mul(4)?;
@@ -31,19 +32,19 @@ impl Offsets<'_> {
     }
 }
 
-/// Rows `offset .. offset + len` of an Arrow array of strings.
+/// The rows of an Arrow array of strings, or of a slice of one.
 #[derive(Debug, Clone, Copy)]
 pub struct ArrowStrings<'a> {
-    /// The bytes of all rows.
+    /// The bytes of the rows.
     pub data: &'a [u8],
-    /// What the data of row 0 is preceded by in the full column: subtracted from every offset.
+    /// The offset that the first byte of `data` has: a slice need not bring the data of the rows before it.
     pub data_start: usize,
     /// One offset a row and one more.
     pub offsets: Offsets<'a>,
     /// One bit a row, lowest first, 0 for null; none when no row is null.
     pub validity: Option<&'a [u8]>,
-    /// The first row.
-    pub offset: usize,
+    /// The bit of the first row, as a slice may begin inside a byte.
+    pub first_bit: usize,
     /// The number of rows.
     pub len: usize,
 }
@@ -52,19 +53,18 @@ impl<'a> ArrowStrings<'a> {
     /// Row `index`, or none where it is null.
     pub fn get(&self, index: usize) -> Result<Option<&'a str>> {
         let damaged = |what: &str| Error::Value(format!("row {index} of the Arrow column {what}"));
-        let row = self
-            .offset
-            .checked_add(index)
-            .ok_or_else(|| damaged("is beyond 2^64"))?;
         if let Some(validity) = self.validity {
-            let byte = validity
-                .get(row / 8)
-                .ok_or_else(|| damaged("has no validity bit"))?;
-            if byte >> (row % 8) & 1 == 0 {
+            let bit = self.first_bit.saturating_add(index);
+            let byte = validity.get(bit / 8);
+            let byte = byte.ok_or_else(|| damaged("has no validity bit"))?;
+            if byte >> (bit % 8) & 1 == 0 {
                 return Ok(None);
             }
         }
-        let ends = self.offsets.get(row).zip(self.offsets.get(row.saturating_add(1)));
+        let ends = self
+            .offsets
+            .get(index)
+            .zip(self.offsets.get(index.saturating_add(1)));
         let (start, end) = ends.ok_or_else(|| damaged("has no valid offsets"))?;
         let range = start
             .checked_sub(self.data_start)
@@ -90,13 +90,14 @@ mod tests {
         offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect()
     }
 
-    fn column<'a>(data: &'a [u8], offsets: &'a [u8], offset: usize, len: usize) -> ArrowStrings<'a> {
+    fn column<'a>(data: &'a [u8], offsets: &'a [u8], len: usize) -> ArrowStrings<'a> {
+        let offsets = Offsets::Small(offsets);
         ArrowStrings {
             data,
             data_start: 0,
-            offsets: Offsets::Small(offsets),
+            offsets,
             validity: None,
-            offset,
+            first_bit: 0,
             len,
         }
     }
@@ -107,14 +108,15 @@ mod tests {
 
     #[test]
     fn a_slice_sees_its_rows_and_nulls() {
-        let offsets: Vec<u8> = [0i64, 1, 1, 3]
+        let offsets: Vec<u8> = [1i64, 1, 3]
             .iter()
             .flat_map(|offset| offset.to_le_bytes())
             .collect();
         let strings = ArrowStrings {
             offsets: Offsets::Large(&offsets),
             validity: Some(&[0b101]),
-            ..column("aé".as_bytes(), &[], 1, 2)
+            first_bit: 1,
+            ..column("aé".as_bytes(), &[], 2)
         };
 
         assert_eq!(strings.get(0), Ok(None));
@@ -126,7 +128,7 @@ mod tests {
         let offsets = small(&[5, 6, 8]);
         let strings = ArrowStrings {
             data_start: 5,
-            ..column(b"abc", &offsets, 0, 2)
+            ..column(b"abc", &offsets, 2)
         };
 
         assert_eq!(strings.get(0), Ok(Some("a")));
@@ -136,7 +138,7 @@ mod tests {
     #[test]
     fn damage_names_the_row() {
         let offsets = small(&[0, 2, 1, -1, 9, 10]);
-        let strings = column(b"a\xff", &offsets, 0, 6);
+        let strings = column(b"a\xff", &offsets, 6);
 
         assert_eq!(
             message(strings.get(0)),
@@ -147,6 +149,11 @@ mod tests {
         assert!(message(strings.get(4)).contains("points outside its data, to bytes 9 to 10"));
         assert!(message(strings.get(5)).contains("has no valid offsets"));
         assert!(message(strings.get(usize::MAX)).contains("has no valid offsets"));
+        let late = ArrowStrings {
+            data_start: 1,
+            ..strings
+        };
+        assert!(message(late.get(0)).contains("points outside its data, to bytes 0 to 2"));
         let short = ArrowStrings {
             validity: Some(&[]),
             ..strings

@@ -96,7 +96,7 @@ impl Counter {
     }
 
     /// How many distinct pretokens there are.
-    pub fn len(&self) -> Result<usize> {
+    pub fn distinct(&self) -> Result<usize> {
         self.flush_all()?;
         self.shards.iter().map(|shard| Ok(lock(shard)?.len())).sum()
     }
@@ -282,7 +282,7 @@ mod tests {
             data_start: 0,
             offsets: Offsets::Small(&offsets),
             validity: Some(&[0b101]),
-            offset: 0,
+            first_bit: 0,
             len: 3,
         };
         let counter = Counter::default();
@@ -312,7 +312,7 @@ mod tests {
             counted(&counter),
             BTreeMap::from([(b"a ".to_vec(), 1), (b"b".to_vec(), 3_000_000_001)])
         );
-        assert_eq!(counter.len(), Ok(2));
+        assert_eq!(counter.distinct(), Ok(2));
     }
 
     #[test]

@@ -1,0 +1,188 @@
+//! `Counter`: counts pretokens and learns merges for the Python side.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::error::to_py;
+use super::text::to_text;
+use super::tokenizer::Tokenizer;
+use crate::parallel;
+use crate::pipeline::Tokenizer as Pipeline;
+use crate::train::arrow::Offsets;
+use crate::train::counter::BatchReport;
+use crate::train::{self, ArrowStrings, Learned, Settings};
+
+/// How often Python is asked for signals and shown the progress while merges are learned.
+const REPORT_EVERY: Duration = Duration::from_millis(50);
+
+/// A table of pretokens and their counts, filled batch by batch.
+#[pyclass(frozen, module = "hf_bpe._native")]
+pub struct Counter {
+    counts: train::Counter,
+    pipeline: Arc<Pipeline>,
+    threads: usize,
+}
+
+#[pymethods]
+impl Counter {
+    #[new]
+    #[pyo3(signature = (tokenizer, *, num_threads = None))]
+    fn new(tokenizer: &Tokenizer, num_threads: Option<usize>) -> PyResult<Self> {
+        if num_threads == Some(0) {
+            return Err(PyValueError::new_err("num_threads is 0; give at least 1, or None for all cores"));
+        }
+        Ok(Self {
+            counts: train::Counter::default(),
+            pipeline: tokenizer.pipeline(),
+            threads: num_threads.unwrap_or_else(parallel::num_threads),
+        })
+    }
+
+    /// Counts texts; returns how many there were, how many were null (none), and their bytes.
+    fn count(&self, py: Python<'_>, texts: Vec<Bound<'_, PyString>>) -> PyResult<(u64, u64, u64)> {
+        let texts = texts.iter().map(to_text).collect::<PyResult<Vec<Cow<'_, str>>>>()?;
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let counted = py.detach(|| {
+            let pool = parallel::pool(self.threads);
+            self.counts.count(&*self.pipeline, &texts, pool)
+        });
+        counted.map(report).map_err(to_py)
+    }
+
+    /// Counts rows of an Arrow column of strings, whose buffers are given as bytes; returns what `count` returns.
+    #[pyo3(signature = (data, offsets, validity, offset, length, *, large))]
+    #[allow(clippy::too_many_arguments)] // the parts of an Arrow array
+    fn count_arrow(
+        &self,
+        py: Python<'_>,
+        data: PyBuffer<u8>,
+        offsets: PyBuffer<u8>,
+        validity: Option<PyBuffer<u8>>,
+        offset: usize,
+        length: usize,
+        large: bool,
+    ) -> PyResult<(u64, u64, u64)> {
+        let width = if large { 8 } else { 4 };
+        let end = offset.checked_add(length).and_then(|end| end.checked_add(1)?.checked_mul(width));
+        let Some(end) = end else {
+            return Err(PyValueError::new_err("offset and length of the Arrow column are too large"));
+        };
+        let offsets = copy(py, &offsets, offset * width..end)?;
+        let validity = validity.map(|bits| copy(py, &bits, offset / 8..(offset + length).div_ceil(8))).transpose()?;
+        let offsets = if large { Offsets::Large(&offsets) } else { Offsets::Small(&offsets) };
+        let start = offsets.get(0).unwrap_or(0);
+        let data = copy(py, &data, start..offsets.get(length).unwrap_or(0))?;
+        let column = ArrowStrings {
+            data: &data,
+            data_start: start,
+            offsets,
+            validity: validity.as_deref(),
+            first_bit: offset % 8,
+            len: length,
+        };
+        let counted = py.detach(|| {
+            let pool = parallel::pool(self.threads);
+            self.counts.count_arrow(&*self.pipeline, column, pool)
+        });
+        counted.map(report).map_err(to_py)
+    }
+
+    /// Counts pretokens, given as bytes, that were counted elsewhere.
+    fn count_weighted(&self, py: Python<'_>, pretokens: Vec<(Vec<u8>, u64)>) -> PyResult<()> {
+        let pretokens = pretokens.iter().map(|(pretoken, count)| (pretoken.as_slice(), *count));
+        py.detach(|| self.counts.count_weighted(pretokens)).map_err(to_py)
+    }
+
+    /// The distinct pretokens and their counts, in order of bytes.
+    fn counts(&self, py: Python<'_>) -> PyResult<Vec<(Cow<'static, [u8]>, u64)>> {
+        let mut counts = Vec::new();
+        py.detach(|| self.counts.for_each(|pretoken, count| counts.push((Cow::Owned(pretoken.to_vec()), count))))
+            .map_err(to_py)?;
+        counts.sort_unstable();
+        Ok(counts)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        self.counts.distinct().map_err(to_py)
+    }
+
+    /// Learns a vocabulary; returns its tokens by id, and the merges by rank.
+    ///
+    /// `progress` is called with the number of merges so far, twenty times a second; what it raises comes out.
+    #[pyo3(signature = (
+        *, vocab_size, min_frequency = 0, max_token_length = None, initial_alphabet = None,
+        special_tokens = Vec::new(), last_special_tokens = Vec::new(), progress = None,
+    ))]
+    #[allow(clippy::too_many_arguments)] // keyword-only, as the trainer has them
+    fn learn(
+        &self,
+        py: Python<'_>,
+        vocab_size: usize,
+        min_frequency: u64,
+        max_token_length: Option<usize>,
+        initial_alphabet: Option<Vec<String>>,
+        special_tokens: Vec<String>,
+        last_special_tokens: Vec<String>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Vec<String>, Vec<(String, String)>)> {
+        let mut settings = Settings {
+            min_frequency,
+            max_token_length,
+            special_tokens,
+            last_special_tokens,
+            ..Settings::byte_level(vocab_size)
+        };
+        if let Some(alphabet) = initial_alphabet {
+            settings.initial_alphabet = alphabet.iter().filter_map(|text| text.chars().next()).collect();
+        }
+        let mut raised = None;
+        let mut last = Instant::now();
+        let learned = py.detach(|| {
+            self.counts.learn(&settings, &mut |merges| {
+                if last.elapsed() < REPORT_EVERY {
+                    return true;
+                }
+                last = Instant::now();
+                raised = Python::attach(|py| tell(py, progress.as_ref(), merges)).err();
+                raised.is_none()
+            })
+        });
+        match (raised, learned) {
+            (Some(error), _) => Err(error),
+            (None, learned) => learned.map(texts).map_err(to_py),
+        }
+    }
+}
+
+fn report(report: BatchReport) -> (u64, u64, u64) {
+    (report.texts, report.nulls, report.bytes)
+}
+
+fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, merges: usize) -> PyResult<()> {
+    py.check_signals()?;
+    match progress {
+        Some(progress) => progress.call1(py, (merges,)).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+fn texts(learned: Learned) -> (Vec<String>, Vec<(String, String)>) {
+    let text = |id: u32| learned.vocab[id as usize].clone();
+    let merges = learned.merges.iter().map(|&(left, right)| (text(left), text(right))).collect();
+    (learned.vocab, merges)
+}
+
+/// A copy of the part of `buffer` that lies in `range`: the owner may change it while the GIL is released.
+fn copy(py: Python<'_>, buffer: &PyBuffer<u8>, range: Range<usize>) -> PyResult<Vec<u8>> {
+    let cells = buffer.as_slice(py).ok_or_else(|| PyValueError::new_err("a buffer of the Arrow column has gaps"))?;
+    let end = range.end.min(cells.len());
+    let cells = cells.get(range.start..end).unwrap_or_default();
+    Ok(cells.iter().map(|cell| cell.get()).collect())
+}
