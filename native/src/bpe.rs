@@ -160,7 +160,11 @@ impl Bpe {
 
     fn split_into_symbols(&self, pretoken: &str, symbols: &mut Symbols) -> Result<()> {
         symbols.clear();
-        let prefix = self.settings.continuing_subword_prefix.as_deref().unwrap_or_default();
+        let prefix = self
+            .settings
+            .continuing_subword_prefix
+            .as_deref()
+            .unwrap_or_default();
         let suffix = self.settings.end_of_word_suffix.as_deref().unwrap_or_default();
         let mut unknown: Option<usize> = None;
         let mut spelled = String::new();

@@ -149,7 +149,9 @@ impl RawModel {
 
 fn settings(node: &Node) -> Result<BpeSettings> {
     let text = |name| -> Result<Option<String>> {
-        node.optional(name)?.map(|node| node.str().map(str::to_owned)).transpose()
+        node.optional(name)?
+            .map(|node| node.str().map(str::to_owned))
+            .transpose()
     };
     if let Some(dropout) = node.optional("dropout")? {
         let rate = dropout.value().as_f64();
@@ -236,7 +238,8 @@ impl<'de> Deserialize<'de> for VocabField {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<VocabField, A::Error> {
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                let message = "tokenizer.json: model.vocab should be an object of ids by token, found an array";
+                let message =
+                    "tokenizer.json: model.vocab should be an object of ids by token, found an array";
                 Ok(VocabField::Wrong(message.into()))
             }
         }
@@ -250,7 +253,10 @@ struct Text;
 impl<'de> DeserializeSeed<'de> for Text {
     type Value = std::borrow::Cow<'de, str>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<Self::Value, D::Error> {
         struct TextVisitor;
         impl<'de> Visitor<'de> for TextVisitor {
             type Value = std::borrow::Cow<'de, str>;
@@ -361,7 +367,9 @@ fn wrong_merge(at: usize, item: &MergeItem) -> String {
         MergeItem::Pair(left, right) => format!("[{left:?}, {right:?}]"),
         MergeItem::Other(value) => value.to_string().chars().take(60).collect(),
     };
-    format!("tokenizer.json: model.merges[{at}] should be a pair such as [\"t\", \"he\"] or \"t he\", found {found}")
+    format!(
+        "tokenizer.json: model.merges[{at}] should be a pair such as [\"t\", \"he\"] or \"t he\", found {found}"
+    )
 }
 
 /// Everything that a file holds, borrowed for writing in stock's own layout.

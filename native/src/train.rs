@@ -4,7 +4,7 @@
 //! byte-level pipelines, and a pure function of the multiset of pretokens: threads, batches and the order
 //! of documents make no difference. Counts are 64-bit, where stock's wrap at 2^31: there ours are right.
 
-pub mod alphabet;
+mod alphabet;
 pub mod arrow;
 pub mod counter;
 pub mod counts;
@@ -21,6 +21,8 @@ pub use counts::Counts;
 pub use merge::{Learned, Settings, learn};
 
 use crate::Result;
+use crate::pre_tokenizer::Scratch;
+use crate::tokenizer::Tokenizer;
 
 /// Cuts a text into the pretokens that training counts.
 ///
@@ -37,5 +39,11 @@ where
 {
     fn pretokens(&self, text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
         self(text, emit)
+    }
+}
+
+impl Pretokenize for Tokenizer {
+    fn pretokens(&self, text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        Tokenizer::pretokens(self, text, &mut Scratch::default(), emit)
     }
 }

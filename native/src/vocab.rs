@@ -138,7 +138,12 @@ impl Default for Ids {
 impl Ids {
     fn new(ids: &[TokenId]) -> Self {
         let top = ids.iter().copied().max().map_or(0, |id| id as usize + 1);
-        let entries = || ids.iter().enumerate().rev().map(|(entry, &id)| (id, entry as u32));
+        let entries = || {
+            ids.iter()
+                .enumerate()
+                .rev()
+                .map(|(entry, &id)| (id, entry as u32))
+        };
         if top <= 8 * ids.len() + 65_536 {
             let mut table = vec![None; top];
             entries().for_each(|(id, entry)| table[id as usize] = Some(entry));
@@ -226,7 +231,10 @@ mod tests {
         }
         vocab.finish();
 
-        assert_eq!((vocab.id("a"), vocab.token(7), vocab.token(0)), (Some(7), Some("a"), None));
+        assert_eq!(
+            (vocab.id("a"), vocab.token(7), vocab.token(0)),
+            (Some(7), Some("a"), None)
+        );
         assert_eq!((vocab.len(), vocab.max_id()), (2, Some(7)));
     }
 

@@ -8,13 +8,11 @@ use std::time::{Duration, Instant};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 
-use super::error::to_py;
-use super::text::to_text;
-use super::tokenizer::Tokenizer;
+use super::text::Text;
+use super::tokenizer::PyTokenizer;
 use crate::parallel;
-use crate::pipeline::Tokenizer as Pipeline;
+use crate::tokenizer::Tokenizer;
 use crate::train::arrow::Offsets;
 use crate::train::counter::BatchReport;
 use crate::train::{self, ArrowStrings, Learned, Settings};
@@ -26,7 +24,7 @@ const REPORT_EVERY: Duration = Duration::from_millis(50);
 #[pyclass(frozen, module = "hf_bpe._native")]
 pub struct Counter {
     counts: train::Counter,
-    pipeline: Arc<Pipeline>,
+    pipeline: Arc<Tokenizer>,
     threads: usize,
 }
 
@@ -34,26 +32,26 @@ pub struct Counter {
 impl Counter {
     #[new]
     #[pyo3(signature = (tokenizer, *, num_threads = None))]
-    fn new(tokenizer: &Tokenizer, num_threads: Option<usize>) -> PyResult<Self> {
+    fn new(tokenizer: &PyTokenizer, num_threads: Option<usize>) -> PyResult<Self> {
         if num_threads == Some(0) {
             return Err(PyValueError::new_err("num_threads is 0; give at least 1, or None for all cores"));
         }
         Ok(Self {
             counts: train::Counter::default(),
-            pipeline: tokenizer.pipeline(),
+            pipeline: tokenizer.core(),
             threads: num_threads.unwrap_or_else(parallel::num_threads),
         })
     }
 
     /// Counts texts; returns how many there were, how many were null (none), and their bytes.
-    fn count(&self, py: Python<'_>, texts: Vec<Bound<'_, PyString>>) -> PyResult<(u64, u64, u64)> {
-        let texts = texts.iter().map(to_text).collect::<PyResult<Vec<Cow<'_, str>>>>()?;
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    fn count(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, u64, u64)> {
+        let texts = texts.iter().map(|text| Text::new(text, "a text")).collect::<PyResult<Vec<_>>>()?;
+        let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
         let counted = py.detach(|| {
             let pool = parallel::pool(self.threads);
             self.counts.count(&*self.pipeline, &texts, pool)
         });
-        counted.map(report).map_err(to_py)
+        Ok(report(counted?))
     }
 
     /// Counts rows of an Arrow column of strings, whose buffers are given as bytes; returns what `count` returns.
@@ -91,26 +89,25 @@ impl Counter {
             let pool = parallel::pool(self.threads);
             self.counts.count_arrow(&*self.pipeline, column, pool)
         });
-        counted.map(report).map_err(to_py)
+        Ok(report(counted?))
     }
 
     /// Counts pretokens, given as bytes, that were counted elsewhere.
     fn count_weighted(&self, py: Python<'_>, pretokens: Vec<(Vec<u8>, u64)>) -> PyResult<()> {
         let pretokens = pretokens.iter().map(|(pretoken, count)| (pretoken.as_slice(), *count));
-        py.detach(|| self.counts.count_weighted(pretokens)).map_err(to_py)
+        Ok(py.detach(|| self.counts.count_weighted(pretokens))?)
     }
 
     /// The distinct pretokens and their counts, in order of bytes.
     fn counts(&self, py: Python<'_>) -> PyResult<Vec<(Cow<'static, [u8]>, u64)>> {
         let mut counts = Vec::new();
-        py.detach(|| self.counts.for_each(|pretoken, count| counts.push((Cow::Owned(pretoken.to_vec()), count))))
-            .map_err(to_py)?;
+        py.detach(|| self.counts.for_each(|pretoken, count| counts.push((Cow::Owned(pretoken.to_vec()), count))))?;
         counts.sort_unstable();
         Ok(counts)
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        self.counts.distinct().map_err(to_py)
+        Ok(self.counts.distinct()?)
     }
 
     /// Learns a vocabulary; returns its tokens by id, and the merges by rank.
@@ -156,7 +153,7 @@ impl Counter {
         });
         match (raised, learned) {
             (Some(error), _) => Err(error),
-            (None, learned) => learned.map(texts).map_err(to_py),
+            (None, learned) => Ok(texts(learned?)),
         }
     }
 }

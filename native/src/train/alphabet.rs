@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::byte_alphabet::char_of;
+
 /// The tokens there are before the first merge, and the way from bytes to their ids.
 #[derive(Debug)]
 pub struct Alphabet {
@@ -31,15 +33,13 @@ impl Alphabet {
         for token in special_tokens {
             alphabet.token(token);
         }
-        let seen_chars = (0..=255u8)
-            .filter(|&byte| seen[usize::from(byte)])
-            .map(byte_to_char);
+        let seen_chars = (0..=255u8).filter(|&byte| seen[usize::from(byte)]).map(char_of);
         let chars: BTreeSet<char> = seen_chars.chain(initial.iter().copied()).collect();
         for char in chars {
             alphabet.token(char.encode_utf8(&mut [0; 4]));
         }
         for byte in 0..=255u8 {
-            let stand_in = byte_to_char(byte);
+            let stand_in = char_of(byte);
             alphabet.id_of_byte[usize::from(byte)] = alphabet
                 .ids
                 .get(stand_in.encode_utf8(&mut [0; 4]) as &str)
@@ -92,31 +92,9 @@ impl Alphabet {
     }
 }
 
-/// The stand-in of `byte` in GPT-2's byte alphabet.
-pub fn byte_to_char(byte: u8) -> char {
-    let code = match byte {
-        0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF => u32::from(byte),
-        0x00..=0x20 => 0x100 + u32::from(byte),
-        0x7F..=0xA0 => 0x121 + u32::from(byte) - 0x7F,
-        0xAD => 0x143,
-    };
-    char::from_u32(code).expect("all code points up to U+0143 are characters")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_stand_ins_are_256_different_characters() {
-        let chars: BTreeSet<char> = (0..=255).map(byte_to_char).collect();
-
-        assert_eq!(chars.len(), 256);
-        assert_eq!(byte_to_char(b' '), 'Ġ');
-        assert_eq!(byte_to_char(b'\n'), 'Ċ');
-        assert_eq!(byte_to_char(0xAD), 'Ń');
-        assert_eq!(byte_to_char(b'a'), 'a');
-    }
 
     #[test]
     fn special_tokens_come_first_and_a_character_among_them_keeps_its_id() {

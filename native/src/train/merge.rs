@@ -8,8 +8,8 @@
 
 use hashbrown::HashSet;
 
+use crate::byte_alphabet::char_of;
 use crate::train::Alphabet;
-use crate::train::alphabet::byte_to_char;
 use crate::train::neighbours::Neighbours;
 use crate::train::pairs::Pairs;
 use crate::train::sequences::{Sequences, Symbol};
@@ -39,7 +39,7 @@ impl Settings {
             vocab_size,
             min_frequency: 0,
             max_token_length: None,
-            initial_alphabet: (0..=255).map(byte_to_char).collect(),
+            initial_alphabet: (0..=255).map(char_of).collect(),
             special_tokens: Vec::new(),
             last_special_tokens: Vec::new(),
         }
