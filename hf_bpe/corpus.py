@@ -48,21 +48,23 @@ class Texts:
 
 @dataclass(frozen=True)
 class Column:
-    """A batch in Arrow's layout: the buffers of an array of strings.
+    """A batch in Arrow's layout: the buffers of an array of strings, or of a slice of one.
 
     Attributes:
-        data: The UTF-8 bytes of all rows.
-        offsets: Where each row begins in `data`, and where the last one ends.
+        data: The UTF-8 bytes of the rows.
+        offsets: Where each row begins, and where the last one ends.
         validity: One bit a row, 0 for null; None when no row is null.
-        offset: The first row of the batch.
-        length: The number of its rows.
+        data_start: The offset that the first byte of `data` has.
+        first_bit: The place of the first row in `validity`.
+        length: The number of rows.
         large: Whether the offsets have 64 bits, not 32.
     """
 
     data: memoryview
     offsets: memoryview
     validity: memoryview | None
-    offset: int
+    data_start: int
+    first_bit: int
     length: int
     large: bool
 
@@ -205,7 +207,7 @@ def _lines(block: bytes) -> Column:
     if not block.endswith(b"\n"):
         ends = np.append(ends, len(block))
     offsets = np.concatenate([[0], ends]).astype(np.int64)
-    return Column(memoryview(block), _bytes_of(offsets), None, 0, len(ends), large=True)
+    return Column(memoryview(block), _bytes_of(offsets), None, data_start=0, first_bit=0, length=len(ends), large=True)
 
 
 # Arrow
@@ -267,9 +269,18 @@ def _batches_of_array(array: pa.Array) -> Iterator[Batch]:
     if len(array) == 0 or offsets is None:
         return
     ends = np.frombuffer(offsets, np.int64 if large else np.int32)[array.offset :][: len(array) + 1]
-    views = [None if buffer is None else _bytes_of(buffer) for buffer in (data or b"", offsets, validity)]
     for start, end in _cuts(ends):
-        yield Column(views[0], views[1], views[2], array.offset + start, end - start, large)
+        first, last = int(ends[start]), int(ends[end])
+        row = array.offset + start
+        yield Column(
+            _bytes_of(data or b"")[first:last],
+            _bytes_of(ends[start : end + 1]),
+            None if validity is None else _bytes_of(validity)[row // 8 : (array.offset + end + 7) // 8],
+            data_start=first,
+            first_bit=row % 8,
+            length=end - start,
+            large=large,
+        )
 
 
 def _bytes_of(buffer: Any) -> memoryview:

@@ -235,9 +235,7 @@ def _count(counter: Counter, corpus: Corpus, *, progress: bool, length: int | No
                 counted = counter.count(batch.texts)
                 nulls += batch.nulls
             else:
-                counted = counter.count_arrow(
-                    batch.data, batch.offsets, batch.validity, batch.offset, batch.length, large=batch.large
-                )
+                counted = counter.count_arrow(**vars(batch))
             texts, nulls, size = texts + counted[0], nulls + counted[1], size + counted[2]
             bar.update(counted[2] if length is None else counted[0])
     return TrainingReport(texts=texts, null_rows=nulls, bytes=size, distinct_pretokens=len(counter))
