@@ -23,5 +23,7 @@ pub mod tokenizer_json;
 pub mod train;
 pub mod truncation;
 pub mod vocab;
+#[cfg(feature = "python")]
+mod python;
 
 pub use error::{Error, Result};

@@ -111,7 +111,7 @@ impl Tokenizer {
     /// The same tokenizer with one component replaced; `Value::Null` takes it away.
     pub fn with_component(&self, name: &str, value: Value) -> Result<Self> {
         let mut components = self.components.clone();
-        *component_mut(&mut components, name)? = value;
+        *components.get_mut(name)? = value;
         let byte_level = writes_byte_alphabet(&components);
         let bpe = if byte_level == self.bpe.token_bytes().is_some() {
             Arc::clone(&self.bpe)
@@ -129,7 +129,7 @@ impl Tokenizer {
 
     /// The JSON of one component.
     pub fn component(&self, name: &str) -> Result<Value> {
-        component_mut(&mut self.components.clone(), name).cloned()
+        self.components.clone().get_mut(name).cloned()
     }
 
     /// The same tokenizer with more added tokens, and how many of them are new. A text that is known keeps its id and
@@ -254,22 +254,6 @@ fn read<T>(name: &str, value: &Value, from_node: impl Fn(&Node) -> Result<T>) ->
         return Ok(None);
     }
     from_node(&Node::new(name, value)).map(Some)
-}
-
-fn component_mut<'a>(components: &'a mut Components, name: &str) -> Result<&'a mut Value> {
-    Ok(match name {
-        "normalizer" => &mut components.normalizer,
-        "pre_tokenizer" => &mut components.pre_tokenizer,
-        "post_processor" => &mut components.post_processor,
-        "decoder" => &mut components.decoder,
-        "truncation" => &mut components.truncation,
-        "padding" => &mut components.padding,
-        other => {
-            return Err(Error::Value(format!(
-                "'{other}' is no component of a tokenizer.json"
-            )));
-        }
-    })
 }
 
 /// Whether any component maps bytes to the byte alphabet or back: then tokens are read through it.

@@ -24,7 +24,7 @@ impl Vocab {
     /// Adds `token`; where the text is there already its id is replaced.
     pub fn insert(&mut self, token: &str, id: TokenId) {
         match self.texts.insert(token.as_bytes()) {
-            Inserted::New(_) => self.ids.push(id),
+            Inserted::New => self.ids.push(id),
             Inserted::Old(entry) => self.ids[entry] = id,
         }
     }
@@ -172,7 +172,7 @@ struct Arena {
 }
 
 enum Inserted {
-    New(usize),
+    New,
     Old(usize),
 }
 
@@ -204,11 +204,10 @@ impl Arena {
         match entry {
             hashbrown::hash_table::Entry::Occupied(found) => Inserted::Old(*found.get() as usize),
             hashbrown::hash_table::Entry::Vacant(slot) => {
-                let number = ends.len();
-                slot.insert(number as u32);
+                slot.insert(ends.len() as u32);
                 data.extend_from_slice(bytes);
                 ends.push(data.len() as u32);
-                Inserted::New(number)
+                Inserted::New
             }
         }
     }

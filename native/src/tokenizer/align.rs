@@ -48,7 +48,7 @@ impl Tokenizer {
         options: EncodeOptions,
         truncation: Option<&Truncation>,
     ) -> Result<Encoding> {
-        let mut aligned = |sequence: &Sequence, type_id| {
+        let aligned = |sequence: &Sequence, type_id| {
             self.states
                 .with(|state| self.align_sequence(sequence, type_id, options, state))
         };

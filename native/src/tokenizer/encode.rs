@@ -126,8 +126,8 @@ impl Tokenizer {
     /// [`Error::Value`] names an allowed token that is not an added token.
     pub fn encode_with_special_tokens(&self, text: &str, allowed: &[String]) -> Result<Vec<TokenId>> {
         let unknown =
-            |token: &String| Error::Value(format!("'{token}' in allowed_special is not an added token"));
-        let id = |token| self.added.id(token).ok_or_else(|| unknown(token));
+            |token: &str| Error::Value(format!("'{token}' in allowed_special is not an added token"));
+        let id = |token: &String| self.added.id(token).ok_or_else(|| unknown(token));
         let allowed = allowed.iter().map(id).collect::<Result<HashSet<_>>>()?;
         let mut ids = Vec::new();
         self.states

@@ -85,8 +85,8 @@ fn run(step: &Step, mut piece: NormalizedText, next: &mut Vec<NormalizedText>) -
 fn show_bytes(piece: &mut NormalizedText) {
     let mut changes = Vec::with_capacity(piece.text().len());
     for char in piece.text().chars() {
-        let bytes = char.encode_utf8(&mut [0; 4]).bytes().enumerate();
-        for (at, byte) in bytes {
+        let mut buffer = [0; 4];
+        for (at, byte) in char.encode_utf8(&mut buffer).bytes().enumerate() {
             changes.push((byte_alphabet::char_of(byte), isize::from(at > 0)));
         }
     }
