@@ -1,10 +1,11 @@
 """The native core: immutable objects, safe to share between threads, pickled by content."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Buffer
 
 # content, special, normalized, single_word, lstrip, rstrip
 _Flags = tuple[str, bool, bool, bool, bool, bool]
