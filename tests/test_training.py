@@ -177,7 +177,7 @@ def test_learning_twice_from_the_same_counts_is_possible() -> None:
 def test_counts_beyond_32_bits_are_right_where_those_of_stock_wrap() -> None:
     words = {b"the": 3_000_000_000, b"of": 2**31, b"at": 5}
 
-    vocab, merges = learn_words(words, vocab_size=300)
+    _, merges = learn_words(words, vocab_size=300)
 
     assert merges == [("h", "e"), ("t", "he"), ("o", "f"), ("a", "t")]
 
@@ -502,7 +502,7 @@ def test_one_of_source_and_files_is_needed() -> None:
 def test_files_are_read_as_stock_reads_them(tmp_path: Path) -> None:
     first, second = tmp_path / "a.txt", tmp_path / "b.txt"
     first.write_bytes("\ufeffone two\r\nthree\rfour\u2028five\u0085six\n\n\nseven \n".encode())
-    second.write_bytes(" no newline at the end\nlast last last".encode() * 3)
+    second.write_bytes(b" no newline at the end\nlast last last" * 3)
     stock = stock_pipeline()
     trainer = trainers.BpeTrainer(
         vocab_size=300, min_frequency=2, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False
@@ -583,7 +583,7 @@ def test_retraining_looks_up_every_id_anew() -> None:
         retrain(
             json.dumps(old_tokenizer() | {"padding": padding("</s>", 77)}),
             [["some text", "and some more text"]],
-            300,
+            270,
             new_special_tokens=["<new>", AddedToken("<flags>", rstrip=True)],
             special_tokens_map={"<s>": "<bos>"},
             special_tokens_last=True,
@@ -617,7 +617,7 @@ def test_a_token_that_the_post_processor_misses_is_an_error() -> None:
     old["added_tokens"] = old["added_tokens"][1:]
 
     with pytest.raises(ValueError, match="the post-processor adds '<s>', which is not a token"):
-        retrain(json.dumps(old), ["text"], 300, show_progress=False)
+        retrain(json.dumps(old), ["text"], 258, show_progress=False)
 
 
 def test_retraining_equals_upstream_with_its_defaults() -> None:
@@ -641,7 +641,7 @@ def test_retraining_equals_upstream_with_its_defaults() -> None:
 
 @pytest.mark.parametrize("setting", ["limit_alphabet", "continuing_subword_prefix", "end_of_word_suffix"])
 def test_settings_of_character_vocabularies_are_refused(setting: str) -> None:
-    value = 5 if setting == "limit_alphabet" else "##"
+    value: Any = 5 if setting == "limit_alphabet" else "##"
 
     with pytest.raises(ValueError, match=f"{setting}={value!r} is for vocabularies of characters"):
         retrain(json.dumps(old_tokenizer()), ["text"], 300, **{setting: value})

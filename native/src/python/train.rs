@@ -19,6 +19,12 @@ use crate::train::{self, ArrowStrings, Learned, Settings};
 /// How often Python is asked for signals and shown the progress while merges are learned.
 const REPORT_EVERY: Duration = Duration::from_millis(50);
 
+/// A pretoken as `bytes`, and how often it was seen.
+type PretokenCount = (Cow<'static, [u8]>, u64);
+
+/// The tokens by id, and the merges by rank.
+type VocabAndMerges = (Vec<String>, Vec<(String, String)>);
+
 /// A table of pretokens and their counts, filled batch by batch.
 #[pyclass(frozen, module = "hf_bpe._native")]
 pub struct Counter {
@@ -33,7 +39,9 @@ impl Counter {
     #[pyo3(signature = (tokenizer, *, num_threads = None))]
     fn new(tokenizer: &PyTokenizer, num_threads: Option<usize>) -> PyResult<Self> {
         if num_threads == Some(0) {
-            return Err(PyValueError::new_err("num_threads is 0; give at least 1, or None for all cores"));
+            return Err(PyValueError::new_err(
+                "num_threads is 0; give at least 1, or None for all cores",
+            ));
         }
         Ok(Self {
             counts: train::Counter::default(),
@@ -44,7 +52,10 @@ impl Counter {
 
     /// Counts texts; returns how many there were, how many were null (none), and their bytes.
     fn count(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, u64, u64)> {
-        let texts = texts.iter().map(|text| Text::new(text, "a text")).collect::<PyResult<Vec<_>>>()?;
+        let texts = texts
+            .iter()
+            .map(|text| Text::new(text, "a text"))
+            .collect::<PyResult<Vec<_>>>()?;
         let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
         let counted = py.detach(|| {
             let pool = parallel::pool(self.threads);
@@ -77,7 +88,11 @@ impl Counter {
         let column = ArrowStrings {
             data: &data,
             data_start,
-            offsets: if large { Offsets::Large(&offsets) } else { Offsets::Small(&offsets) },
+            offsets: if large {
+                Offsets::Large(&offsets)
+            } else {
+                Offsets::Small(&offsets)
+            },
             validity: validity.as_deref(),
             first_bit,
             len: length,
@@ -91,14 +106,19 @@ impl Counter {
 
     /// Counts pretokens, given as bytes, that were counted elsewhere.
     fn count_weighted(&self, py: Python<'_>, pretokens: Vec<(Vec<u8>, u64)>) -> PyResult<()> {
-        let pretokens = pretokens.iter().map(|(pretoken, count)| (pretoken.as_slice(), *count));
+        let pretokens = pretokens
+            .iter()
+            .map(|(pretoken, count)| (pretoken.as_slice(), *count));
         Ok(py.detach(|| self.counts.count_weighted(pretokens))?)
     }
 
     /// The distinct pretokens and their counts, in order of bytes.
-    fn counts(&self, py: Python<'_>) -> PyResult<Vec<(Cow<'static, [u8]>, u64)>> {
+    fn counts(&self, py: Python<'_>) -> PyResult<Vec<PretokenCount>> {
         let mut counts = Vec::new();
-        py.detach(|| self.counts.for_each(|pretoken, count| counts.push((Cow::Owned(pretoken.to_vec()), count))))?;
+        py.detach(|| {
+            self.counts
+                .for_each(|pretoken, count| counts.push((Cow::Owned(pretoken.to_vec()), count)))
+        })?;
         counts.sort_unstable();
         Ok(counts)
     }
@@ -125,7 +145,7 @@ impl Counter {
         special_tokens: Vec<String>,
         last_special_tokens: Vec<String>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Vec<String>, Vec<(String, String)>)> {
+    ) -> PyResult<VocabAndMerges> {
         let mut settings = Settings {
             min_frequency,
             max_token_length,
@@ -167,8 +187,12 @@ fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, merges: usize) -> PyResult
     }
 }
 
-fn texts(learned: Learned) -> (Vec<String>, Vec<(String, String)>) {
+fn texts(learned: Learned) -> VocabAndMerges {
     let text = |id: u32| learned.vocab[id as usize].clone();
-    let merges = learned.merges.iter().map(|&(left, right)| (text(left), text(right))).collect();
+    let merges = learned
+        .merges
+        .iter()
+        .map(|&(left, right)| (text(left), text(right)))
+        .collect();
     (learned.vocab, merges)
 }
