@@ -22,7 +22,9 @@ FILES = {
     "llama3": ("vectors", "tokenizers", "llama3.json"),
     "qwen3": ("vectors", "tokenizers", "qwen3.json"),
 }
-LONG = "In 2023, the naïve fox — 漢字 🙂 — didn't jump over <|im_start|>12345 dogs<|eot_id|>.\n\n\tfor x in y:  pass\n" * 5
+LONG = (
+    "In 2023, the naïve fox — 漢字 🙂 — didn't jump over <|im_start|>12345 dogs<|eot_id|>.\n\n\tfor x in y:  pass\n" * 5
+)
 TEXTS = [*HOSTILE, LONG, LONG[::-1], "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|>"]
 
 

@@ -22,6 +22,7 @@ pub mod pre_tokenizer;
 mod python;
 pub mod tokenizer;
 pub mod tokenizer_json;
+pub mod train;
 pub mod truncation;
 pub mod vocab;
 

@@ -6,6 +6,7 @@ mod ids;
 mod inputs;
 mod text;
 mod tokenizer;
+mod train;
 
 use pyo3::prelude::*;
 
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::parallel::set_home_process();
     module.add_class::<tokenizer::PyTokenizer>()?;
+    module.add_class::<train::Counter>()?;
     module.add_function(wrap_pyfunction!(set_worker_process, module)?)?;
     module.add_function(wrap_pyfunction!(num_threads, module)?)?;
     Ok(())
