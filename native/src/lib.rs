@@ -18,11 +18,11 @@ pub mod normalizer;
 pub mod parallel;
 pub mod post_processor;
 pub mod pre_tokenizer;
-#[cfg(feature = "python")]
-mod python;
 pub mod tokenizer;
 pub mod tokenizer_json;
 pub mod truncation;
 pub mod vocab;
+#[cfg(feature = "python")]
+mod python;
 
 pub use error::{Error, Result};
