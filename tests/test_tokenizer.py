@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from directories import HOSTILE, KINDS, directory, pair
 from tokenizers import AddedToken
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
 from hf_bpe import HfBpeTokenizer
 
@@ -591,4 +591,3 @@ def test_our_class_tells_what_it_can_do() -> None:
     assert bool(ours) is True
     assert "HfBpeTokenizer(name_or_path=" in repr(ours)
     assert not hasattr(ours, "_tokenizer")
-    assert AutoTokenizer  # imported beside hf_bpe: registration works in either order, see test_auto_tokenizer.py
