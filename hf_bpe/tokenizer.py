@@ -153,6 +153,7 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
             names = tuple(str(directory / Path(file).relative_to(staged)) for file in written)
         auto.warn_if_forced(directory)
         if push_to_hub:
+            kwargs.pop("save_jinja_files", None)
             self.push_to_hub(kwargs.pop("repo_id", directory.name), **kwargs)
         return names
 

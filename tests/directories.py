@@ -43,7 +43,7 @@ HOSTILE = [
     "\x00\x01\x7f\x85\u2028\u2029\ufeff\ufffd\U000e0001\u0378",
     "a" * 300,
     "\n" * 50,
-    "Caf\u00e9 CAFÉ caf\u00e9s",
+    "Caf\u00e9 CAFÉ漢 caf\u00e9s CAFE\u0301漢 CAFÉ",
     "don't I'll we'RE '''s",
 ]
 
@@ -121,7 +121,7 @@ def _added(path: Path) -> None:
         [
             AddedToken("<strip>", lstrip=True, rstrip=True, normalized=False),
             AddedToken("<word>", single_word=True),
-            AddedToken("CAFÉ", normalized=True),
+            AddedToken("CAFÉ漢", normalized=True),
             AddedToken("12345", normalized=False),
         ]
     )

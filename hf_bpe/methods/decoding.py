@@ -26,7 +26,7 @@ class DecodingMethods(VocabularyMethods):
             **kwargs: Upstream's further arguments. No spaces are put between special tokens.
 
         Raises:
-            OverflowError: An id is negative, or beyond 32 bits.
+            ValueError: An id is negative, or beyond 32 bits.
         """
         if type(token_ids) is list and token_ids and type(token_ids[0]) is int and not kwargs:
             return self._decode(token_ids, skip_special_tokens)
