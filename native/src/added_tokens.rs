@@ -114,7 +114,12 @@ impl AddedTokens {
     /// Builds the automata; call once after the last insertion.
     pub fn finish(&mut self, normalizer: Option<&Normalizer>) -> Result<()> {
         self.tokens.sort_by_key(|(id, _)| *id);
-        self.by_id = self.tokens.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
+        self.by_id = self
+            .tokens
+            .iter()
+            .enumerate()
+            .map(|(at, (id, _))| (*id, at))
+            .collect();
         let mut raw = Vec::new();
         let mut normalized = Vec::new();
         self.forms.clear();
@@ -123,7 +128,9 @@ impl AddedTokens {
                 raw.push((token.content.clone(), at));
                 continue;
             }
-            let form = normalizer.map_or(token.content.clone(), |n| n.normalize(&token.content).into_owned());
+            let form = normalizer.map_or(token.content.clone(), |n| {
+                n.normalize(&token.content).into_owned()
+            });
             if form != token.content {
                 self.forms.insert(*id, form.clone());
             }
@@ -259,7 +266,9 @@ impl AddedTokens {
             .match_kind(MatchKind::LeftmostFirst)
             .build(contents)
             .map_err(too_large)?;
-        Ok(finder.find(text).map(|found| contents[found.pattern().as_usize()].as_str()))
+        Ok(finder
+            .find(text)
+            .map(|found| contents[found.pattern().as_usize()].as_str()))
     }
 }
 
@@ -275,8 +284,10 @@ impl Finder {
     fn new(forms: Vec<(String, usize)>) -> Result<Option<Self>> {
         // Two tokens with one form: the lower id wins, and tokens come in order of id.
         let mut seen = HashSet::new();
-        let (forms, tokens): (Vec<_>, Vec<_>) =
-            forms.into_iter().filter(|(form, _)| seen.insert(form.clone())).unzip();
+        let (forms, tokens): (Vec<_>, Vec<_>) = forms
+            .into_iter()
+            .filter(|(form, _)| seen.insert(form.clone()))
+            .unzip();
         if forms.is_empty() {
             return Ok(None);
         }

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::byte_alphabet;
-use crate::merges::{Merge, Merges, Rank};
+use crate::merges::{Merges, Rank};
 use crate::vocab::{TokenBytes, TokenId, Vocab};
 use crate::{Error, Result};
 
@@ -160,7 +160,11 @@ impl Bpe {
 
     fn split_into_symbols(&self, pretoken: &str, symbols: &mut Symbols) -> Result<()> {
         symbols.clear();
-        let prefix = self.settings.continuing_subword_prefix.as_deref().unwrap_or_default();
+        let prefix = self
+            .settings
+            .continuing_subword_prefix
+            .as_deref()
+            .unwrap_or_default();
         let suffix = self.settings.end_of_word_suffix.as_deref().unwrap_or_default();
         let mut unknown: Option<usize> = None;
         let mut spelled = String::new();
@@ -220,7 +224,7 @@ impl Bpe {
 #[derive(Default)]
 pub struct Symbols {
     list: Vec<Symbol>,
-    ranked: Vec<Option<Merge>>,
+    ranked: Vec<Ranked>,
     heap: BinaryHeap<Reverse<(Rank, u32, TokenId)>>,
 }
 
@@ -234,6 +238,28 @@ struct Symbol {
 }
 
 const END: u32 = u32::MAX;
+
+/// A pair of neighbours in the scan: when they merge, and into what. Pairs that don't are ranked behind all others.
+#[derive(Clone, Copy)]
+struct Ranked {
+    rank: u64,
+    id: TokenId,
+}
+
+const NEVER: u64 = u64::MAX;
+
+impl Ranked {
+    #[inline]
+    fn new(merges: &Merges, left: TokenId, right: TokenId) -> Self {
+        match merges.get(left, right) {
+            Some(merge) => Self {
+                rank: merge.rank.into(),
+                id: merge.id,
+            },
+            None => Self { rank: NEVER, id: 0 },
+        }
+    }
+}
 
 impl Symbols {
     fn clear(&mut self) {
@@ -270,23 +296,30 @@ impl Symbols {
     fn merge_short(&mut self, merges: &Merges) {
         let Self { list, ranked, .. } = self;
         ranked.clear();
-        ranked.extend(list.windows(2).map(|pair| merges.get(pair[0].id, pair[1].id)));
-        while let Some((_, at)) = ranked
-            .iter()
-            .enumerate()
-            .filter_map(|(at, merge)| merge.map(|merge| (merge.rank, at)))
-            .min()
-        {
-            let merge = ranked[at].expect("only pairs that merge were scanned");
-            list[at].id = merge.id;
+        ranked.extend(
+            list.windows(2)
+                .map(|pair| Ranked::new(merges, pair[0].id, pair[1].id)),
+        );
+        loop {
+            let (mut at, mut lowest) = (0, NEVER);
+            for (index, pair) in ranked.iter().enumerate() {
+                if pair.rank < lowest {
+                    (at, lowest) = (index, pair.rank);
+                }
+            }
+            if lowest == NEVER {
+                return;
+            }
+            let id = ranked[at].id;
+            list[at].id = id;
             list[at].length += list[at + 1].length;
             list.remove(at + 1);
             ranked.remove(at);
             if at > 0 {
-                ranked[at - 1] = merges.get(list[at - 1].id, merge.id);
+                ranked[at - 1] = Ranked::new(merges, list[at - 1].id, id);
             }
             if at < ranked.len() {
-                ranked[at] = merges.get(merge.id, list[at + 1].id);
+                ranked[at] = Ranked::new(merges, id, list[at + 1].id);
             }
         }
     }

@@ -221,7 +221,10 @@ mod tests {
     fn memory_stays_bounded() {
         let mut cache = PretokenCache::default();
         for i in 0..400_000_u32 {
-            cache.insert(format!("a pretoken of more than fifteen bytes {i}").as_bytes(), &[i; 40]);
+            cache.insert(
+                format!("a pretoken of more than fifteen bytes {i}").as_bytes(),
+                &[i; 40],
+            );
             cache.insert(&i.to_le_bytes(), &[i]);
         }
 

@@ -22,5 +22,7 @@ pub mod tokenizer;
 pub mod tokenizer_json;
 pub mod truncation;
 pub mod vocab;
+#[cfg(feature = "python")]
+mod python;
 
 pub use error::{Error, Result};

@@ -96,16 +96,28 @@ impl NormalizedText {
     fn alignment(&self, at: usize, change: isize) -> (usize, usize) {
         let start = self.original.start;
         if change > 0 {
-            return if at == 0 { (start, start) } else { self.alignments[at - 1] };
+            return if at == 0 {
+                (start, start)
+            } else {
+                self.alignments[at - 1]
+            };
         }
-        let end = self.alignments.last().map_or((start, start), |last| (last.1, last.1));
+        let end = self
+            .alignments
+            .last()
+            .map_or((start, start), |last| (last.1, last.1));
         self.alignments.get(at).copied().unwrap_or(end)
     }
 
     /// Puts `prefix` before the first character, if there is one, and lets it share that character's place.
     pub fn prepend(&mut self, prefix: &str) {
-        let Some(first) = self.text.chars().next() else { return };
-        let inserted = prefix.chars().enumerate().map(|(at, char)| (char, isize::from(at != 0)));
+        let Some(first) = self.text.chars().next() else {
+            return;
+        };
+        let inserted = prefix
+            .chars()
+            .enumerate()
+            .map(|(at, char)| (char, isize::from(at != 0)));
         self.transform_range(0..first.len_utf8(), inserted.chain([(first, 1)]), 0);
     }
 

@@ -68,7 +68,11 @@ impl Normalizer {
             return Cow::Borrowed(text);
         }
         let normalized: String = self.changes(text).into_iter().map(|(char, _)| char).collect();
-        if normalized == text { Cow::Borrowed(text) } else { Cow::Owned(normalized) }
+        if normalized == text {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned(normalized)
+        }
     }
 
     /// Whether a quick check is sure that `text` is in this form already.

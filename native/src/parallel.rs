@@ -37,7 +37,9 @@ pub fn set_worker_process() {
 /// The number of threads that a batch may use: `RAYON_NUM_THREADS`, else every core, else one where
 /// `TOKENIZERS_PARALLELISM` is off, or where it is not set and this is a worker process.
 pub fn num_threads() -> usize {
-    let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|value| value.parse().ok());
+    let asked = std::env::var("RAYON_NUM_THREADS")
+        .ok()
+        .and_then(|value| value.parse().ok());
     let asked = asked.filter(|&threads: &usize| threads > 0);
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
     match std::env::var("TOKENIZERS_PARALLELISM") {
@@ -48,7 +50,10 @@ pub fn num_threads() -> usize {
 }
 
 fn is_off(value: &str) -> bool {
-    matches!(value.to_ascii_lowercase().as_str(), "" | "off" | "false" | "f" | "no" | "n" | "0")
+    matches!(
+        value.to_ascii_lowercase().as_str(),
+        "" | "off" | "false" | "f" | "no" | "n" | "0"
+    )
 }
 
 fn is_worker() -> bool {
@@ -94,7 +99,11 @@ fn borrow(pool: *mut Pool) -> Option<&'static Pool> {
 /// On one thread, or for little work, that is one range.
 pub fn map_parts<T: Send>(sizes: &[usize], work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let bytes: usize = sizes.iter().sum();
-    let threads = if bytes < WORTH_THREADS || sizes.len() < 2 { 1 } else { num_threads() };
+    let threads = if bytes < WORTH_THREADS || sizes.len() < 2 {
+        1
+    } else {
+        num_threads()
+    };
     match pool(threads) {
         None => vec![work(0..sizes.len())],
         Some(pool) => {

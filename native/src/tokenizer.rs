@@ -66,7 +66,11 @@ impl Tokenizer {
 
     /// Builds the pipeline of a file that was read.
     pub fn from_file(file: TokenizerFile) -> Result<Self> {
-        let prefix = file.settings.continuing_subword_prefix.as_deref().unwrap_or_default();
+        let prefix = file
+            .settings
+            .continuing_subword_prefix
+            .as_deref()
+            .unwrap_or_default();
         let merges = Merges::new(&file.vocab, file.merges.iter(), prefix)?;
         let nodes = match &file.added_tokens {
             Value::Null => Vec::new(),
@@ -80,11 +84,19 @@ impl Tokenizer {
 
     fn assemble(bpe: Arc<Bpe>, mut added: AddedTokens, components: Components) -> Result<Self> {
         let normalizer = read("normalizer", &components.normalizer, Normalizer::from_node)?;
-        let pre_tokenizer = read("pre_tokenizer", &components.pre_tokenizer, PreTokenizer::from_node)?;
+        let pre_tokenizer = read(
+            "pre_tokenizer",
+            &components.pre_tokenizer,
+            PreTokenizer::from_node,
+        )?;
         added.finish(normalizer.as_ref())?;
         Ok(Self {
             route: route(pre_tokenizer.as_ref(), &bpe)?,
-            post_processor: read("post_processor", &components.post_processor, PostProcessor::from_node)?,
+            post_processor: read(
+                "post_processor",
+                &components.post_processor,
+                PostProcessor::from_node,
+            )?,
             decoder: read("decoder", &components.decoder, Decoder::from_node)?,
             bpe,
             added: Arc::new(added),
@@ -99,7 +111,7 @@ impl Tokenizer {
     /// The same tokenizer with one component replaced; `Value::Null` takes it away.
     pub fn with_component(&self, name: &str, value: Value) -> Result<Self> {
         let mut components = self.components.clone();
-        *component_mut(&mut components, name)? = value;
+        *components.get_mut(name)? = value;
         let byte_level = writes_byte_alphabet(&components);
         let bpe = if byte_level == self.bpe.token_bytes().is_some() {
             Arc::clone(&self.bpe)
@@ -117,7 +129,7 @@ impl Tokenizer {
 
     /// The JSON of one component.
     pub fn component(&self, name: &str) -> Result<Value> {
-        component_mut(&mut self.components.clone(), name).cloned()
+        self.components.clone().get_mut(name).cloned()
     }
 
     /// The same tokenizer with more added tokens, and how many of them are new. A text that is known keeps its id and
@@ -133,10 +145,12 @@ impl Tokenizer {
                 continue;
             }
             count += 1;
-            let id = known.or_else(|| self.bpe.vocab.id(&token.content)).unwrap_or_else(|| {
-                next += 1;
-                next - 1
-            });
+            let id = known
+                .or_else(|| self.bpe.vocab.id(&token.content))
+                .unwrap_or_else(|| {
+                    next += 1;
+                    next - 1
+                });
             added.insert(id, token);
         }
         let tokenizer = Self::assemble(Arc::clone(&self.bpe), added, self.components.clone())?;
@@ -150,7 +164,11 @@ impl Tokenizer {
             added: &self.added,
             bpe: &self.bpe,
         };
-        let json = if pretty { serde_json::to_string_pretty(&writer) } else { serde_json::to_string(&writer) };
+        let json = if pretty {
+            serde_json::to_string_pretty(&writer)
+        } else {
+            serde_json::to_string(&writer)
+        };
         json.expect("strings and numbers always serialize")
     }
 
@@ -181,7 +199,10 @@ impl Tokenizer {
 
     /// The highest id, holes below it notwithstanding.
     pub fn max_id(&self) -> Option<TokenId> {
-        self.bpe.vocab.max_id().max(self.added.iter().map(|(id, _)| id).max())
+        self.bpe
+            .vocab
+            .max_id()
+            .max(self.added.iter().map(|(id, _)| id).max())
     }
 
     /// The id of `token`: an added one first.
@@ -235,18 +256,6 @@ fn read<T>(name: &str, value: &Value, from_node: impl Fn(&Node) -> Result<T>) ->
     from_node(&Node::new(name, value)).map(Some)
 }
 
-fn component_mut<'a>(components: &'a mut Components, name: &str) -> Result<&'a mut Value> {
-    Ok(match name {
-        "normalizer" => &mut components.normalizer,
-        "pre_tokenizer" => &mut components.pre_tokenizer,
-        "post_processor" => &mut components.post_processor,
-        "decoder" => &mut components.decoder,
-        "truncation" => &mut components.truncation,
-        "padding" => &mut components.padding,
-        other => return Err(Error::Value(format!("'{other}' is no component of a tokenizer.json"))),
-    })
-}
-
 /// Whether any component maps bytes to the byte alphabet or back: then tokens are read through it.
 fn writes_byte_alphabet(components: &Components) -> bool {
     fn holds_byte_level(value: &Value) -> bool {
@@ -263,9 +272,16 @@ fn writes_byte_alphabet(components: &Components) -> bool {
 
 fn route(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Result<Route> {
     let steps = pre_tokenizer.map_or(&[][..], PreTokenizer::steps);
-    let byte_levels = steps.iter().filter(|step| matches!(step, Step::ByteLevel(_))).count();
+    let byte_levels = steps
+        .iter()
+        .filter(|step| matches!(step, Step::ByteLevel(_)))
+        .count();
     if byte_levels == 0 {
-        let found = if pre_tokenizer.is_some() { "holds no 'ByteLevel'" } else { "is null" };
+        let found = if pre_tokenizer.is_some() {
+            "holds no 'ByteLevel'"
+        } else {
+            "is null"
+        };
         return Err(Error::UnsupportedComponent(format!(
             "tokenizer.json: pre_tokenizer {found}; hf_bpe supports byte-level BPE. \
              Load this file with tokenizers.Tokenizer.from_file instead."

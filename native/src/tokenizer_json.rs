@@ -33,6 +33,28 @@ pub struct Components {
     pub decoder: Value,
 }
 
+impl Components {
+    /// The component that the file calls `name`.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for any other name.
+    pub fn get_mut(&mut self, name: &str) -> Result<&mut Value> {
+        Ok(match name {
+            "truncation" => &mut self.truncation,
+            "padding" => &mut self.padding,
+            "normalizer" => &mut self.normalizer,
+            "pre_tokenizer" => &mut self.pre_tokenizer,
+            "post_processor" => &mut self.post_processor,
+            "decoder" => &mut self.decoder,
+            other => {
+                return Err(Error::Value(format!(
+                    "'{other}' is no component of a tokenizer.json"
+                )));
+            }
+        })
+    }
+}
+
 /// A file as it was read, before its components are built.
 pub struct TokenizerFile {
     /// The parts that stay JSON.
@@ -53,6 +75,11 @@ impl TokenizerFile {
     /// # Errors
     /// [`Error::TokenizerFile`] with the JSON path or the line, [`Error::UnsupportedComponent`] for another model.
     pub fn parse(json: &[u8]) -> Result<Self> {
+        if u32::try_from(json.len()).is_err() {
+            return Err(Error::TokenizerFile(
+                "tokenizer.json: more than 4 GiB can't be read".into(),
+            ));
+        }
         let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
         let mut raw: RawFile = serde_json::from_slice(json)
             .map_err(|error| Error::TokenizerFile(format!("tokenizer.json can't be read: {error}")))?;
@@ -149,7 +176,9 @@ impl RawModel {
 
 fn settings(node: &Node) -> Result<BpeSettings> {
     let text = |name| -> Result<Option<String>> {
-        node.optional(name)?.map(|node| node.str().map(str::to_owned)).transpose()
+        node.optional(name)?
+            .map(|node| node.str().map(str::to_owned))
+            .transpose()
     };
     if let Some(dropout) = node.optional("dropout")? {
         let rate = dropout.value().as_f64();
@@ -236,7 +265,8 @@ impl<'de> Deserialize<'de> for VocabField {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<VocabField, A::Error> {
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                let message = "tokenizer.json: model.vocab should be an object of ids by token, found an array";
+                let message =
+                    "tokenizer.json: model.vocab should be an object of ids by token, found an array";
                 Ok(VocabField::Wrong(message.into()))
             }
         }
@@ -250,7 +280,10 @@ struct Text;
 impl<'de> DeserializeSeed<'de> for Text {
     type Value = std::borrow::Cow<'de, str>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<Self::Value, D::Error> {
         struct TextVisitor;
         impl<'de> Visitor<'de> for TextVisitor {
             type Value = std::borrow::Cow<'de, str>;
@@ -298,35 +331,27 @@ impl MergeTexts {
         })
     }
 
-    /// Adds a merge in either form; false if it is neither.
-    fn push_item(&mut self, item: &MergeItem) -> bool {
-        match item {
-            // Old files may carry the header of merges.txt; stock drops it wherever it stands.
-            MergeItem::Text(text) if text.starts_with("#version") => true,
-            MergeItem::Text(text) => {
-                let mut parts = text.split(' ');
-                let (Some(left), Some(right), None) = (parts.next(), parts.next(), parts.next()) else {
-                    return false;
-                };
-                self.push(left, right);
-                true
-            }
-            MergeItem::Pair(left, right) => {
-                self.push(left, right);
-                true
-            }
-            MergeItem::Other(_) => false,
+    /// Adds a merge written as in merges.txt; false if it isn't two parts.
+    fn push_line(&mut self, line: &str) -> bool {
+        // Old files may carry the header of merges.txt; stock drops it wherever it stands.
+        if line.starts_with("#version") {
+            return true;
         }
+        let mut parts = line.split(' ');
+        let (Some(left), Some(right), None) = (parts.next(), parts.next(), parts.next()) else {
+            return false;
+        };
+        self.push(left, right);
+        true
     }
-}
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum MergeItem<'a> {
-    #[serde(borrow)]
-    Pair(std::borrow::Cow<'a, str>, std::borrow::Cow<'a, str>),
-    Text(std::borrow::Cow<'a, str>),
-    Other(Value),
+    fn wrong(&mut self, at: usize, found: impl fmt::Display) {
+        self.wrong.get_or_insert_with(|| {
+            format!(
+                "tokenizer.json: model.merges[{at}] should be a pair such as [\"t\", \"he\"] or \"t he\", found {found}"
+            )
+        });
+    }
 }
 
 impl<'de> Deserialize<'de> for MergeTexts {
@@ -342,10 +367,13 @@ impl<'de> Deserialize<'de> for MergeTexts {
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<MergeTexts, A::Error> {
                 let mut merges = MergeTexts::default();
                 let mut at = 0;
-                while let Some(item) = seq.next_element::<MergeItem>()? {
-                    if !merges.push_item(&item) && merges.wrong.is_none() {
-                        merges.wrong = Some(wrong_merge(at, &item));
-                    }
+                while seq
+                    .next_element_seed(OneMerge {
+                        merges: &mut merges,
+                        at,
+                    })?
+                    .is_some()
+                {
                     at += 1;
                 }
                 Ok(merges)
@@ -355,13 +383,50 @@ impl<'de> Deserialize<'de> for MergeTexts {
     }
 }
 
-fn wrong_merge(at: usize, item: &MergeItem) -> String {
-    let found = match item {
-        MergeItem::Text(text) => format!("{text:?}"),
-        MergeItem::Pair(left, right) => format!("[{left:?}, {right:?}]"),
-        MergeItem::Other(value) => value.to_string().chars().take(60).collect(),
-    };
-    format!("tokenizer.json: model.merges[{at}] should be a pair such as [\"t\", \"he\"] or \"t he\", found {found}")
+/// Reads one item of `model.merges` into the list: a line, or a pair. Anything else is noted as wrong.
+struct OneMerge<'a> {
+    merges: &'a mut MergeTexts,
+    at: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for OneMerge<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneMerge<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "model.merges[{}] to be a pair of strings", self.at)
+    }
+
+    fn visit_str<E>(self, line: &str) -> std::result::Result<(), E> {
+        if !self.merges.push_line(line) {
+            self.merges.wrong(self.at, format_args!("{line:?}"));
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
+        let left = seq.next_element_seed(Text)?;
+        let right = seq.next_element_seed(Text)?;
+        let mut more = 0;
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            more += 1;
+        }
+        match (left, right, more) {
+            (Some(left), Some(right), 0) => self.merges.push(&left, &right),
+            (left, right, more) => {
+                let parts = usize::from(left.is_some()) + usize::from(right.is_some()) + more;
+                self.merges.wrong(self.at, format_args!("an array of {parts}"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Everything that a file holds, borrowed for writing in stock's own layout.

@@ -24,7 +24,7 @@ impl Vocab {
     /// Adds `token`; where the text is there already its id is replaced.
     pub fn insert(&mut self, token: &str, id: TokenId) {
         match self.texts.insert(token.as_bytes()) {
-            Inserted::New(_) => self.ids.push(id),
+            Inserted::New => self.ids.push(id),
             Inserted::Old(entry) => self.ids[entry] = id,
         }
     }
@@ -138,7 +138,12 @@ impl Default for Ids {
 impl Ids {
     fn new(ids: &[TokenId]) -> Self {
         let top = ids.iter().copied().max().map_or(0, |id| id as usize + 1);
-        let entries = || ids.iter().enumerate().rev().map(|(entry, &id)| (id, entry as u32));
+        let entries = || {
+            ids.iter()
+                .enumerate()
+                .rev()
+                .map(|(entry, &id)| (id, entry as u32))
+        };
         if top <= 8 * ids.len() + 65_536 {
             let mut table = vec![None; top];
             entries().for_each(|(id, entry)| table[id as usize] = Some(entry));
@@ -167,7 +172,7 @@ struct Arena {
 }
 
 enum Inserted {
-    New(usize),
+    New,
     Old(usize),
 }
 
@@ -199,11 +204,10 @@ impl Arena {
         match entry {
             hashbrown::hash_table::Entry::Occupied(found) => Inserted::Old(*found.get() as usize),
             hashbrown::hash_table::Entry::Vacant(slot) => {
-                let number = ends.len();
-                slot.insert(number as u32);
+                slot.insert(ends.len() as u32);
                 data.extend_from_slice(bytes);
                 ends.push(data.len() as u32);
-                Inserted::New(number)
+                Inserted::New
             }
         }
     }
@@ -226,7 +230,10 @@ mod tests {
         }
         vocab.finish();
 
-        assert_eq!((vocab.id("a"), vocab.token(7), vocab.token(0)), (Some(7), Some("a"), None));
+        assert_eq!(
+            (vocab.id("a"), vocab.token(7), vocab.token(0)),
+            (Some(7), Some("a"), None)
+        );
         assert_eq!((vocab.len(), vocab.max_id()), (2, Some(7)));
     }
 

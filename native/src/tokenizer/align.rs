@@ -48,13 +48,21 @@ impl Tokenizer {
         options: EncodeOptions,
         truncation: Option<&Truncation>,
     ) -> Result<Encoding> {
-        let mut aligned = |sequence: &Sequence, type_id| {
-            self.states.with(|state| self.align_sequence(sequence, type_id, options, state))
+        let aligned = |sequence: &Sequence, type_id| {
+            self.states
+                .with(|state| self.align_sequence(sequence, type_id, options, state))
         };
         let first = aligned(first, 0)?;
         let second = second.map(|sequence| aligned(sequence, 1)).transpose()?;
         let processor = self.post_processor.as_ref();
-        post_process(processor, first, second, truncation, options.add_special_tokens, self)
+        post_process(
+            processor,
+            first,
+            second,
+            truncation,
+            options.add_special_tokens,
+            self,
+        )
     }
 
     /// The encoding of each input, on all cores.
@@ -134,7 +142,10 @@ impl Tokenizer {
         state: &mut State,
         out: &mut Aligned,
     ) -> Result<()> {
-        let unchanged = self.normalizer.as_ref().is_none_or(|n| n.normalize(segment) == segment);
+        let unchanged = self
+            .normalizer
+            .as_ref()
+            .is_none_or(|n| n.normalize(segment) == segment);
         if unchanged && self.added.none_normalized() && self.keeps_bytes(segment) {
             return self.align_bytes(segment, start, state, out);
         }
@@ -144,19 +155,22 @@ impl Tokenizer {
         }
         let allowed = options.allowed();
         let text = normalized.text();
-        self.added.split_normalized(text, allowed, &mut |range, id| match id {
-            Some(id) => {
-                let span = normalized.original_range(range.clone());
-                out.push_added(id, &text[range], (span.start, span.end), self);
-                Ok(())
-            }
-            None => self.align_pieces(normalized.slice(range), state, out),
-        })
+        self.added
+            .split_normalized(text, allowed, &mut |range, id| match id {
+                Some(id) => {
+                    let span = normalized.original_range(range.clone());
+                    out.push_added(id, &text[range], (span.start, span.end), self);
+                    Ok(())
+                }
+                None => self.align_pieces(normalized.slice(range), state, out),
+            })
     }
 
     /// Whether the pretokens of `segment` are ranges of it whose bytes are the symbols, one for one.
     fn keeps_bytes(&self, segment: &str) -> bool {
-        let Route::Bytes { prefix_space } = self.route else { return false };
+        let Route::Bytes { prefix_space } = self.route else {
+            return false;
+        };
         self.bpe.has_all_bytes() && (!prefix_space || segment.starts_with(' '))
     }
 
@@ -184,7 +198,8 @@ impl Tokenizer {
     fn align_pieces(&self, segment: NormalizedText, state: &mut State, out: &mut Aligned) -> Result<()> {
         for piece in self.pieces(segment)? {
             state.parts.clear();
-            self.bpe.encode_text(piece.text(), &mut state.symbols, &mut state.parts)?;
+            self.bpe
+                .encode_text(piece.text(), &mut state.symbols, &mut state.parts)?;
             let mut at = 0;
             for &(id, length) in &state.parts {
                 let span = piece.original_range(at..at + length);

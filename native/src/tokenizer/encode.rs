@@ -23,7 +23,11 @@ pub struct EncodeOptions {
 
 impl EncodeOptions {
     pub(super) fn allowed(self) -> Allowed<'static> {
-        if self.split_special_tokens { Allowed::Ordinary } else { Allowed::All }
+        if self.split_special_tokens {
+            Allowed::Ordinary
+        } else {
+            Allowed::All
+        }
     }
 }
 
@@ -37,7 +41,8 @@ impl Tokenizer {
     /// The ids of one text, as `tokenizers.Tokenizer.encode` gives them.
     pub fn encode_ids(&self, text: &str, options: EncodeOptions) -> Result<Vec<TokenId>> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 4);
-        self.states.with(|state| self.encode_into(text, options, state, &mut ids))?;
+        self.states
+            .with(|state| self.encode_into(text, options, state, &mut ids))?;
         Ok(ids)
     }
 
@@ -92,7 +97,8 @@ impl Tokenizer {
     /// The ids of one text without any special token: none is found, added, or made by merging.
     pub fn encode_ordinary(&self, text: &str) -> Result<Vec<TokenId>> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 4);
-        self.states.with(|state| self.ordinary_into(text, state, &mut ids))?;
+        self.states
+            .with(|state| self.ordinary_into(text, state, &mut ids))?;
         Ok(ids)
     }
 
@@ -119,13 +125,13 @@ impl Tokenizer {
     /// # Errors
     /// [`Error::Value`] names an allowed token that is not an added token.
     pub fn encode_with_special_tokens(&self, text: &str, allowed: &[String]) -> Result<Vec<TokenId>> {
-        let unknown = |token: &String| Error::Value(format!("'{token}' in allowed_special is not an added token"));
-        let id = |token| self.added.id(token).ok_or_else(|| unknown(token));
+        let unknown =
+            |token: &str| Error::Value(format!("'{token}' in allowed_special is not an added token"));
+        let id = |token: &String| self.added.id(token).ok_or_else(|| unknown(token));
         let allowed = allowed.iter().map(id).collect::<Result<HashSet<_>>>()?;
         let mut ids = Vec::new();
-        self.states.with(|state| {
-            self.text_into(text, Allowed::Only(&allowed), &self.model(), state, &mut ids)
-        })?;
+        self.states
+            .with(|state| self.text_into(text, Allowed::Only(&allowed), &self.model(), state, &mut ids))?;
         Ok(ids)
     }
 
@@ -196,7 +202,12 @@ impl Tokenizer {
     /// A model that can't make special tokens, where the usual one can: a trained merge may spell one.
     fn ordinary_bpe(&self) -> Option<Arc<Bpe>> {
         let made = self.ordinary.get_or_init(|| {
-            let specials: Vec<_> = self.added.iter().filter(|(_, token)| token.special).map(|(id, _)| id).collect();
+            let specials: Vec<_> = self
+                .added
+                .iter()
+                .filter(|(_, token)| token.special)
+                .map(|(id, _)| id)
+                .collect();
             let mut reachable: HashSet<_> = self.bpe.merges.results().collect();
             if self.bpe.settings.ignore_merges {
                 reachable.extend(self.bpe.vocab.iter().map(|(_, id)| id));
@@ -233,14 +244,18 @@ impl Tokenizer {
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let normalized = self.normalizer.as_ref().map_or(segment.into(), |n| n.normalize(segment));
-        self.added.split_normalized(&normalized, allowed, &mut |range, id| match id {
-            Some(id) => {
-                ids.push(id);
-                Ok(())
-            }
-            None => self.plain_into(&normalized[range], model, state, ids),
-        })
+        let normalized = self
+            .normalizer
+            .as_ref()
+            .map_or(segment.into(), |n| n.normalize(segment));
+        self.added
+            .split_normalized(&normalized, allowed, &mut |range, id| match id {
+                Some(id) => {
+                    ids.push(id);
+                    Ok(())
+                }
+                None => self.plain_into(&normalized[range], model, state, ids),
+            })
     }
 
     fn plain_into(&self, text: &str, model: &Model, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
@@ -276,10 +291,18 @@ impl Tokenizer {
         })
     }
 
-    fn pieces_into(&self, text: &str, model: &Model, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
+    fn pieces_into(
+        &self,
+        text: &str,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
         for piece in self.pieces(NormalizedText::new(text, 0))? {
             state.parts.clear();
-            model.bpe.encode_text(piece.text(), &mut state.symbols, &mut state.parts)?;
+            model
+                .bpe
+                .encode_text(piece.text(), &mut state.symbols, &mut state.parts)?;
             ids.extend(state.parts.iter().map(|(id, _)| *id));
         }
         Ok(())
@@ -292,7 +315,9 @@ pub(super) fn check_length(text: &str) -> Result<()> {
         return Ok(());
     }
     let size = text.len();
-    Err(Error::Value(format!("a text of {size} bytes is too long: cut it into parts below 4 GiB")))
+    Err(Error::Value(format!(
+        "a text of {size} bytes is too long: cut it into parts below 4 GiB"
+    )))
 }
 
 type FlatPart = Result<(Vec<TokenId>, Vec<usize>)>;

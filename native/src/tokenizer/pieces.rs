@@ -14,7 +14,10 @@ impl Tokenizer {
     /// # Errors
     /// What the split pattern raises.
     pub fn pretokens(&self, text: &str, scratch: &mut Scratch, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let normalized = self.normalizer.as_ref().map_or(text.into(), |n| n.normalize(text));
+        let normalized = self
+            .normalizer
+            .as_ref()
+            .map_or(text.into(), |n| n.normalize(text));
         if self.route == (super::Route::Bytes { prefix_space: false }) {
             let bytes = normalized.as_bytes();
             return self.split_ranges(&normalized, scratch, |range| emit(&bytes[range]));
@@ -36,14 +39,20 @@ impl Tokenizer {
         scratch: &mut Scratch,
         emit: F,
     ) -> Result<()> {
-        let pre_tokenizer = self.pre_tokenizer.as_ref().expect("a route over bytes has a ByteLevel");
+        let pre_tokenizer = self
+            .pre_tokenizer
+            .as_ref()
+            .expect("a route over bytes has a ByteLevel");
         pre_tokenizer.split_ranges(text, scratch, emit)
     }
 
     /// The pretokens of a segment, whatever the pre-tokenizer does to its text.
     pub(super) fn pieces(&self, segment: NormalizedText) -> Result<Vec<NormalizedText>> {
         let mut pieces = vec![segment];
-        let steps = self.pre_tokenizer.iter().flat_map(|pre_tokenizer| pre_tokenizer.steps());
+        let steps = self
+            .pre_tokenizer
+            .iter()
+            .flat_map(|pre_tokenizer| pre_tokenizer.steps());
         for step in steps {
             let mut next = Vec::with_capacity(pieces.len());
             for piece in pieces {
@@ -57,7 +66,8 @@ impl Tokenizer {
 
 fn run(step: &Step, mut piece: NormalizedText, next: &mut Vec<NormalizedText>) -> Result<()> {
     if let Step::ByteLevel(ByteLevel {
-        add_prefix_space: true, ..
+        add_prefix_space: true,
+        ..
     }) = step
         && !piece.text().starts_with(' ')
     {
@@ -75,8 +85,8 @@ fn run(step: &Step, mut piece: NormalizedText, next: &mut Vec<NormalizedText>) -
 fn show_bytes(piece: &mut NormalizedText) {
     let mut changes = Vec::with_capacity(piece.text().len());
     for char in piece.text().chars() {
-        let bytes = char.encode_utf8(&mut [0; 4]).bytes().enumerate();
-        for (at, byte) in bytes {
+        let mut buffer = [0; 4];
+        for (at, byte) in char.encode_utf8(&mut buffer).bytes().enumerate() {
             changes.push((byte_alphabet::char_of(byte), isize::from(at > 0)));
         }
     }
