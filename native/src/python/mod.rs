@@ -1,5 +1,6 @@
 //! The seam: converts types, releases the GIL, maps errors. No algorithm lives here.
 
+mod decode_stream;
 mod encoding;
 mod errors;
 mod ids;
@@ -14,7 +15,10 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::parallel::set_home_process();
     module.add_class::<tokenizer::PyTokenizer>()?;
+    module.add_class::<encoding::PyEncoding>()?;
+    module.add_class::<decode_stream::PyDecodeStream>()?;
     module.add_class::<train::Counter>()?;
+    module.add_function(wrap_pyfunction!(encoding::rebuild_encoding, module)?)?;
     module.add_function(wrap_pyfunction!(set_worker_process, module)?)?;
     module.add_function(wrap_pyfunction!(num_threads, module)?)?;
     Ok(())
