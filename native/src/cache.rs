@@ -9,7 +9,7 @@ use crate::vocab::TokenId;
 
 /// Pretokens up to this long, with up to [`INLINE_IDS`] ids, are kept in the table.
 const INLINE_BYTES: usize = 15;
-const INLINE_IDS: usize = 4;
+const INLINE_IDS: usize = 3;
 /// The table starts with this many slots and doubles, until its entries take 16 MB.
 const FIRST_SLOTS: usize = 1 << 12;
 const LAST_SLOTS: usize = 1 << 19;
@@ -33,10 +33,8 @@ pub struct PretokenCache {
 struct Slot {
     key: u128,
     ids: [TokenId; INLINE_IDS],
+    count: u32,
 }
-
-/// No id: ends the ids of a slot. Vocabularies that use this id are not cached (see [`PretokenCache::insert`]).
-const NONE: TokenId = TokenId::MAX;
 
 impl PretokenCache {
     /// Appends the ids of `text[start..end]` and returns true if they are known.
@@ -46,21 +44,15 @@ impl PretokenCache {
             return self.get_long(&text[start..end], ids);
         };
         let Some(slot) = self.find(key) else { return false };
-        ids.push(slot.ids[0]);
-        for &id in &slot.ids[1..] {
-            if id == NONE {
-                break;
-            }
-            ids.push(id);
-        }
+        // All places are copied and those too many dropped: a copy of fixed size costs less than a loop.
+        let before = ids.len();
+        ids.extend_from_slice(&slot.ids);
+        ids.truncate(before + slot.count as usize);
         true
     }
 
     /// Remembers that `pretoken` becomes `ids`.
     pub fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
-        if ids.is_empty() || ids.contains(&NONE) {
-            return;
-        }
         match inline_key(pretoken, 0, pretoken.len()) {
             Some(key) if ids.len() <= INLINE_IDS => self.insert_inline(key, ids),
             _ if pretoken.len() <= LONGEST => self.insert_long(pretoken, ids),
@@ -94,7 +86,8 @@ impl PretokenCache {
         }
         let mut slot = Slot {
             key,
-            ids: [NONE; INLINE_IDS],
+            ids: [0; INLINE_IDS],
+            count: ids.len() as u32,
         };
         slot.ids[..ids.len()].copy_from_slice(ids);
         self.place(slot);

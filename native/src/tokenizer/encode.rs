@@ -1,5 +1,6 @@
 //! Text to ids, without offsets.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
@@ -279,7 +280,7 @@ impl Tokenizer {
             text
         };
         let bytes = text.as_bytes();
-        self.split_ranges(text, scratch, |range| {
+        let mut encode = |range: Range<usize>| {
             if model.cached && cache.get(bytes, range.start, range.end, ids) {
                 return;
             }
@@ -288,7 +289,15 @@ impl Tokenizer {
             if model.cached {
                 cache.insert(&bytes[range], &ids[before..]);
             }
-        })
+        };
+        let mut waiting = Waiting::default();
+        self.split_ranges(text, scratch, |range| {
+            if waiting.push(range) {
+                waiting.drain(&mut encode);
+            }
+        })?;
+        waiting.drain(&mut encode);
+        Ok(())
     }
 
     fn pieces_into(
@@ -306,6 +315,42 @@ impl Tokenizer {
             ids.extend(state.parts.iter().map(|(id, _)| *id));
         }
         Ok(())
+    }
+}
+
+/// Pretokens that were cut and not yet looked up. Cutting guesses branches wrong and looking up waits for memory; done
+/// in turns of some dozen pretokens, the waits of one turn overlap.
+struct Waiting {
+    ranges: [(u32, u32); Self::TURN],
+    count: usize,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self {
+            ranges: [(0, 0); Self::TURN],
+            count: 0,
+        }
+    }
+}
+
+impl Waiting {
+    const TURN: usize = 64;
+
+    /// Adds a range and returns whether there is no room for another.
+    #[inline]
+    fn push(&mut self, range: Range<usize>) -> bool {
+        self.ranges[self.count] = (range.start as u32, range.end as u32);
+        self.count += 1;
+        self.count == Self::TURN
+    }
+
+    #[inline]
+    fn drain(&mut self, encode: &mut impl FnMut(Range<usize>)) {
+        for &(start, end) in &self.ranges[..self.count] {
+            encode(start as usize..end as usize);
+        }
+        self.count = 0;
     }
 }
 
