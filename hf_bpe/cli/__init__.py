@@ -27,4 +27,4 @@ app.command()(decode)
 
 def main() -> None:
     """Run the command line. This is what the `hf-bpe` script calls."""
-    app()
+    app(prog_name="hf-bpe")

@@ -38,7 +38,7 @@ Examples:
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="A tokenizer directory.", exists=True, file_okay=False, show_default=False)
 ]
-Text = Annotated[str, typer.Argument(metavar="[TEXT|-]", help="The text; - or nothing: read stdin.", show_default=False)]
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="The text; - or nothing reads stdin.", show_default=False)]
 ShowIds = Annotated[bool, typer.Option("--ids", help="Print the ids of a text in a line. The default.")]
 ShowTokens = Annotated[bool, typer.Option("--tokens", help="Print one token a line, and an empty line after a text.")]
 ShowJson = Annotated[bool, typer.Option("--json", help="Print ids, tokens and offsets of a text as a line of JSON.")]
@@ -76,7 +76,7 @@ def encode(
 encode.__doc__ = f"{encode.__doc__}\n\n\b{_ENCODE_EXAMPLES}"
 
 Ids = Annotated[
-    list[str] | None, typer.Argument(metavar="[IDS...|-]", help="Ids; - or nothing: read stdin.", show_default=False)
+    list[str] | None, typer.Argument(metavar="IDS", help="The ids; - or nothing reads stdin.", show_default=False)
 ]
 IdLines = Annotated[bool, typer.Option("--lines", help="Each line of stdin is a text, and is printed as a line.")]
 SkipSpecial = Annotated[bool, typer.Option("--skip-special-tokens", help="Leave special tokens out of the text.")]

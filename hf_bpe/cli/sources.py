@@ -10,9 +10,12 @@ from typing import Any
 
 import typer
 
+from hf_bpe.cli.output import message
+
 STDIN = "-"
 
 _TABLES = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
+_HEAD_BYTES = 8192
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -45,16 +48,27 @@ def _expand(source: str) -> list[str]:
     if source == STDIN or path.is_file():
         return [source]
     if path.is_dir():
-        inside = (file for file in sorted(path.rglob("*")) if file.is_file())
-        return [str(file) for file in inside if not _is_hidden(file.relative_to(path))]
+        return _texts_in(path)
     matches = [match for match in sorted(glob.glob(source, recursive=True)) if Path(match).is_file()]
     if not matches:
         raise typer.BadParameter(f"{source!r} is no file, no directory, and matches no file")
     return matches
 
 
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+def _texts_in(directory: Path) -> list[str]:
+    """Return the files in `directory` and below, without hidden and binary ones, and say how many were binary."""
+    inside = (file for file in sorted(directory.rglob("*")) if file.is_file())
+    files = [file for file in inside if not any(part.startswith(".") for part in file.relative_to(directory).parts)]
+    kept = [str(file) for file in files if _table_format(str(file)) is not None or not _is_binary(file)]
+    if len(kept) < len(files):
+        message(f"binary files left out of {directory}: {len(files) - len(kept):,}")
+    return kept
+
+
+def _is_binary(path: Path) -> bool:
+    """Return whether `path` begins like a binary file: with a NUL in it, which is how git and grep tell."""
+    with path.open("rb") as file:
+        return b"\0" in file.read(_HEAD_BYTES)
 
 
 def _table_format(path: str) -> str | None:

@@ -29,7 +29,7 @@ Examples:
 Sources = Annotated[
     list[str],
     typer.Argument(
-        metavar="SOURCE...",
+        metavar="SOURCE",
         help="Files, directories or globs of UTF-8 text, JSON lines or Parquet; - is stdin.",
         show_default=False,
     ),
