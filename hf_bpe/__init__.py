@@ -1,1 +1,10 @@
 """Train, load and use byte pair encoding tokenizers, the Hugging Face way, with a native core."""
+
+from __future__ import annotations
+
+from hf_bpe.auto import register as _register
+from hf_bpe.tokenizer import HfBpeTokenizer
+
+__all__ = ["HfBpeTokenizer"]
+
+_register()

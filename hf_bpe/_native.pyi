@@ -1,10 +1,11 @@
 """The native core: immutable objects, safe to share between threads, pickled by content."""
 
-from collections.abc import Buffer, Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Buffer
 
 # content, special, normalized, single_word, lstrip, rstrip
 _Flags = tuple[str, bool, bool, bool, bool, bool]
@@ -91,7 +92,12 @@ class Tokenizer:
         truncation: _Truncation | None = None,
     ) -> list[Encoding]: ...
     def tokenize(
-        self, text: str, pair: str | None = None, *, add_special_tokens: bool = False, split_special_tokens: bool = False
+        self,
+        text: str,
+        pair: str | None = None,
+        *,
+        add_special_tokens: bool = False,
+        split_special_tokens: bool = False,
     ) -> list[str]: ...
     # decoding
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str: ...
@@ -137,7 +143,9 @@ class Encoding:
     def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None: ...
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None: ...
     def word_to_chars(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None: ...
-    def pad(self, length: int, *, pad_id: int, pad_type_id: int, pad_token: str, side: Literal["right", "left"]) -> Encoding: ...
+    def pad(
+        self, length: int, *, pad_id: int, pad_type_id: int, pad_token: str, side: Literal["right", "left"]
+    ) -> Encoding: ...
     def __len__(self) -> int: ...
     def __reduce__(self) -> tuple[object, ...]: ...
 
@@ -148,3 +156,35 @@ class DecodeStream:
     def __init__(self, tokenizer: Tokenizer, *, skip_special_tokens: bool = False) -> None: ...
     def step(self, ids: int | Sequence[int]) -> str: ...
     def flush(self) -> str: ...
+
+@final
+class Counter:
+    """A table of pretokens and their counts, filled batch by batch; from it a vocabulary is learned."""
+
+    def __new__(cls, tokenizer: Tokenizer, *, num_threads: int | None = None) -> Counter: ...
+    def count(self, texts: Sequence[str]) -> tuple[int, int, int]: ...
+    def count_arrow(
+        self,
+        data: Buffer,
+        offsets: Buffer,
+        validity: Buffer | None,
+        *,
+        data_start: int,
+        first_bit: int,
+        length: int,
+        large: bool,
+    ) -> tuple[int, int, int]: ...
+    def count_weighted(self, pretokens: Sequence[tuple[bytes, int]]) -> None: ...
+    def counts(self) -> list[tuple[bytes, int]]: ...
+    def learn(
+        self,
+        *,
+        vocab_size: int,
+        min_frequency: int = 0,
+        max_token_length: int | None = None,
+        initial_alphabet: Sequence[str] | None = None,
+        special_tokens: Sequence[str] = ...,
+        last_special_tokens: Sequence[str] = ...,
+        progress: Callable[[int], object] | None = None,
+    ) -> tuple[list[str], list[tuple[str, str]]]: ...
+    def __len__(self) -> int: ...

@@ -3,9 +3,27 @@
 //! The modules carry the names of the keys of `tokenizer.json`. Nothing here knows Python except
 //! `python`, which only converts types, releases the GIL and maps errors.
 
+pub mod added_tokens;
+pub mod bpe;
+pub mod byte_alphabet;
+pub mod cache;
 pub mod config;
+pub mod decode_stream;
+pub mod decoder;
 pub mod encoding;
 pub mod error;
+pub mod merges;
+pub mod normalized;
+pub mod normalizer;
+pub mod parallel;
+pub mod post_processor;
 pub mod pre_tokenizer;
+#[cfg(feature = "python")]
+mod python;
+pub mod tokenizer;
+pub mod tokenizer_json;
+pub mod train;
+pub mod truncation;
+pub mod vocab;
 
 pub use error::{Error, Result};

@@ -1,0 +1,30 @@
+"""The command line: `hf-bpe train`, `hf-bpe encode`, `hf-bpe decode`.
+
+Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 failed (with one line that says why),
+2 wrong usage, 130 interrupted, 141 the reader of our output went away.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from hf_bpe.cli.encode import decode, encode
+from hf_bpe.cli.train import train
+
+app = typer.Typer(
+    name="hf-bpe",
+    help="Train byte-level BPE tokenizers, and turn text into ids and back.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(train)
+app.command()(encode)
+app.command()(decode)
+
+
+def main() -> None:
+    """Run the command line. This is what the `hf-bpe` script calls."""
+    app(prog_name="hf-bpe")

@@ -1,0 +1,136 @@
+"""`hf-bpe train`: from text to a tokenizer directory, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hf_bpe.cli.output import message, printable, reported_failures, write
+from hf_bpe.cli.sources import open_sources
+
+_EPILOG = r"""
+Examples:
+
+    hf-bpe train corpus.txt --vocab-size 32000 --out my-tokenizer
+
+    hf-bpe train 'data/*.parquet' --text-column content --vocab-size 50000 --eos-token '<|endoftext|>' --out my-tokenizer
+
+    zcat corpus.gz | hf-bpe train - --vocab-size 8000 --split-pattern gpt2 --out my-tokenizer
+"""
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE",
+        help="Files, directories or globs of UTF-8 text, JSON lines or Parquet; - is stdin.",
+        show_default=False,
+    ),
+]
+VocabSize = Annotated[int, typer.Option(min=1, help="Number of tokens, special tokens included.", show_default=False)]
+Out = Annotated[Path, typer.Option(help="Directory to write.", show_default=False)]
+SplitPattern = Annotated[str, typer.Option(help="llama3, gpt2, cl100k, o200k, qwen2, or a regex.")]
+Normalizer = Annotated[str | None, typer.Option(help="NFC, NFD, NFKC or NFKD.")]
+SpecialTokens = Annotated[
+    list[str], typer.Option("--special-token", help="A special token; may be given again.", show_default=False)
+]
+SpecialsLast = Annotated[bool, typer.Option("--special-tokens-last", help="Give special tokens the last ids.")]
+BosToken = Annotated[str | None, typer.Option(help="The beginning-of-text token.")]
+EosToken = Annotated[str | None, typer.Option(help="The end-of-text token.")]
+PadToken = Annotated[str | None, typer.Option(help="The padding token.")]
+MinFrequency = Annotated[int, typer.Option(min=0, help="How often a pair must occur to be merged.")]
+MaxTokenLength = Annotated[int | None, typer.Option(min=1, help="Merged tokens stay shorter than this, in bytes.")]
+TextColumn = Annotated[str, typer.Option(help="Column of JSON lines and Parquet.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads; all cores by default.")]
+Progress = Annotated[bool, typer.Option(help="Show a bar on stderr.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the tokenizer files of an existing directory.")]
+
+
+def train(
+    sources: Sources,
+    vocab_size: VocabSize,
+    out: Out,
+    split_pattern: SplitPattern = "llama3",
+    normalizer: Normalizer = None,
+    special_tokens: SpecialTokens = [],  # noqa: B006 (typer copies defaults)
+    special_tokens_last: SpecialsLast = False,
+    bos_token: BosToken = None,
+    eos_token: EosToken = None,
+    pad_token: PadToken = None,
+    min_frequency: MinFrequency = 2,
+    max_token_length: MaxTokenLength = None,
+    text_column: TextColumn = "text",
+    threads: Threads = None,
+    progress: Progress = True,
+    overwrite: Overwrite = False,
+) -> None:
+    """Train a tokenizer and save it as a directory that AutoTokenizer loads."""
+    import hf_bpe
+
+    started = time.monotonic()
+    named = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
+    with reported_failures(), _whole_directory(out, overwrite=overwrite) as directory:
+        tokenizer = hf_bpe.train(
+            **open_sources(sources),
+            vocab_size=vocab_size,
+            split_pattern=split_pattern,
+            normalizer=normalizer,
+            special_tokens=special_tokens,
+            special_tokens_last=special_tokens_last,
+            min_frequency=min_frequency,
+            max_token_length=max_token_length,
+            text_column=text_column,
+            num_threads=threads,
+            progress=progress,
+            **{name: token for name, token in named.items() if token is not None},
+        )
+        tokenizer.save_pretrained(directory)
+        _summarize(tokenizer, time.monotonic() - started)
+    write(f"{printable(str(out))}\n")
+
+
+train.__doc__ = f"{train.__doc__}\n\n\b{_EPILOG}"
+
+
+def _summarize(tokenizer: Any, seconds: float) -> None:
+    report = tokenizer.training_report
+    nulls = f", {report.null_rows:,} null rows skipped" if report.null_rows else ""
+    message(f"{len(tokenizer):,} tokens from {report.bytes / 1e6:,.1f} MB in {seconds:.1f} s{nulls}")
+
+
+@contextmanager
+def _whole_directory(out: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Give a directory to write to, which becomes `out` when the block succeeds, and is gone when it fails.
+
+    Into a directory that holds something already, the tokenizer itself writes file by file, each whole: other
+    files there, such as a model's weights, stay.
+    """
+    if out.is_dir() and any(out.iterdir()):
+        if not overwrite:
+            raise ValueError(f"{out} is not empty; name another --out, or add --overwrite")
+        yield out
+        return
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file, not a directory")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        yield beside
+        beside.chmod(0o777 & ~_umask())
+        os.replace(beside, out)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _umask() -> int:
+    """Return the process's umask, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

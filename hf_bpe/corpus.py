@@ -1,0 +1,326 @@
+"""What a corpus may be, and how it becomes batches that the native counter reads.
+
+Strings come as lists of `str`. Arrow data, `datasets` and files come as Arrow columns, whose buffers the counter
+reads where they are: no Python object is made for a row. Every source is read once, from front to end, and no
+more than a batch of it is held.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Source: TypeAlias = Any
+"""A str, an iterable of str or of lists of str, a path, a `datasets` dataset, an Arrow table or column."""
+
+_BATCH_BYTES = 4 << 20
+"""How much text a batch holds: enough to keep threads busy, little enough to stop between two."""
+
+_BATCH_ROWS = 1000
+"""How many rows to ask of a dataset at a time, as its rows may be whole documents."""
+
+_ACCEPTED = (
+    "a str, an iterable of str or of lists of str, a pathlib.Path, a datasets.Dataset or IterableDataset, "
+    "a pyarrow Table, RecordBatch, RecordBatchReader, ChunkedArray or Array, or files=[...]"
+)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A batch of strings.
+
+    Attributes:
+        texts: The strings.
+        nulls: How many rows of the batch were None, and left out.
+    """
+
+    texts: list[str]
+    nulls: int = 0
+
+
+@dataclass(frozen=True)
+class Column:
+    """A batch in Arrow's layout: the buffers of an array of strings, or of a slice of one.
+
+    Attributes:
+        data: The UTF-8 bytes of the rows.
+        offsets: Where each row begins, and where the last one ends.
+        validity: One bit a row, 0 for null; None when no row is null.
+        data_start: The offset that the first byte of `data` has.
+        first_bit: The place of the first row in `validity`.
+        length: The number of rows.
+        large: Whether the offsets have 64 bits, not 32.
+    """
+
+    data: memoryview
+    offsets: memoryview
+    validity: memoryview | None
+    data_start: int
+    first_bit: int
+    length: int
+    large: bool
+
+
+Batch: TypeAlias = Texts | Column
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A source, ready to be read once.
+
+    Attributes:
+        batches: The texts, in order.
+        total_bytes: How many bytes of text there are, where that is known beforehand.
+    """
+
+    batches: Iterator[Batch]
+    total_bytes: int | None = None
+
+
+def open_corpus(
+    source: Source = None, *, files: Sequence[str | Path] | None = None, text_column: str = "text"
+) -> Corpus:
+    """Return `source`, or the text files `files`, as batches.
+
+    A str is one text, never a path. A text file is read as the stock trainer reads it: each line, with its
+    `\\n`, is a text; `\\r` and a byte order mark stay where they are. Rows that are null are skipped.
+
+    Args:
+        source: The texts: see the message of the TypeError below for what is accepted.
+        files: Paths of UTF-8 text files, instead of `source`.
+        text_column: The column to read of tables and datasets.
+
+    Raises:
+        TypeError: `source` is none of the accepted types, or neither or both of `source` and `files` are given.
+        ValueError: There is no column `text_column`, or a file isn't valid UTF-8.
+        FileNotFoundError: A file doesn't exist.
+    """
+    if (source is None) == (files is None):
+        raise TypeError(f"give either a source or files=[...]; a source is {_ACCEPTED}")
+    if files is not None:
+        return _open_files(files)
+    if isinstance(source, str):
+        return Corpus(iter([Texts([source])]), len(source))
+    if isinstance(source, Path):
+        return _open_files([source])
+    return _open_dataset(source, text_column) or _open_arrow(source, text_column) or _open_iterable(source)
+
+
+# Iterables
+
+
+def _open_iterable(source: object) -> Corpus:
+    if isinstance(source, Mapping) and all(_is_dataset(split) for split in source.values()) and source:
+        splits = ", ".join(repr(split) for split in source)
+        raise TypeError(f"a {type(source).__name__} holds several datasets; choose one of its splits: {splits}")
+    if hasattr(source, "columns") and not isinstance(source, type):
+        raise TypeError(f"a {type(source).__name__} has columns; pass one of them, such as table['text']")
+    if isinstance(source, bytes | bytearray | memoryview | Mapping) or not isinstance(source, Iterable):
+        raise TypeError(f"a source is {_ACCEPTED}; got {type(source).__name__}")
+    return Corpus(_batches_of_strings(source))
+
+
+def _batches_of_strings(source: Iterable[object]) -> Iterator[Batch]:
+    texts: list[str] = []
+    chars = nulls = 0
+    for text in _flatten(source):
+        if text is None:
+            nulls += 1
+            continue
+        texts.append(text)
+        chars += len(text)
+        if chars >= _BATCH_BYTES or len(texts) >= _BATCH_BYTES // 100:
+            yield Texts(texts, nulls)
+            texts, chars, nulls = [], 0, 0
+    if texts or nulls:
+        yield Texts(texts, nulls)
+
+
+def _flatten(source: Iterable[object]) -> Iterator[str | None]:
+    for index, item in enumerate(source):
+        if item is None or isinstance(item, str):
+            yield item
+        elif isinstance(item, list | tuple):
+            for inner, text in enumerate(item):
+                if text is not None and not isinstance(text, str):
+                    raise TypeError(f"item {index} of the source is a list whose item {inner} is {_described(text)}")
+                yield text
+        else:
+            raise TypeError(f"item {index} of the source is {_described(item)}")
+
+
+def _described(item: object) -> str:
+    hint = ""
+    if isinstance(item, Mapping):
+        hint = f"; take the text out of each row, one of {', '.join(repr(key) for key in item)}"
+    elif isinstance(item, Path):
+        hint = "; pass paths as files=[...]"
+    return f"a {type(item).__name__}, not a str or a list of str{hint}"
+
+
+# Files
+
+
+def _open_files(files: Sequence[str | Path]) -> Corpus:
+    if isinstance(files, str | Path):
+        raise TypeError(f"files is a list of paths, got {files!r}; write files=[{files!r}]")
+    paths = [Path(file) for file in files]
+    return Corpus(_batches_of_files(paths), sum(path.stat().st_size for path in paths))
+
+
+def _batches_of_files(paths: Iterable[Path]) -> Iterator[Batch]:
+    for path in paths:
+        position = 0
+        for block in _blocks_of_lines(path):
+            try:
+                block.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise ValueError(f"{path} is not valid UTF-8 at byte {position + error.start}") from None
+            position += len(block)
+            yield _lines(block)
+
+
+def _blocks_of_lines(path: Path) -> Iterator[bytes]:
+    """Yield the file in blocks of whole lines. A line of any length is collected in linear time."""
+    pending: list[bytes] = []
+    with path.open("rb") as file:
+        while block := file.read(_BATCH_BYTES):
+            cut = block.rfind(b"\n") + 1
+            pending.append(block[:cut] if cut else block)
+            if cut:
+                yield b"".join(pending)
+                pending = [block[cut:]]
+    if rest := b"".join(pending):
+        yield rest
+
+
+def _lines(block: bytes) -> Column:
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + 1
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(block))
+    offsets = np.concatenate([[0], ends]).astype(np.int64)
+    return Column(memoryview(block), _bytes_of(offsets), None, data_start=0, first_bit=0, length=len(ends), large=True)
+
+
+# Arrow
+
+
+def _open_arrow(source: object, text_column: str) -> Corpus | None:
+    pa = sys.modules.get("pyarrow")
+    if pa is None:
+        return None
+    if isinstance(source, pa.Array):
+        source = pa.chunked_array([source])
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        source = _column(source, text_column)
+    if isinstance(source, pa.ChunkedArray):
+        return Corpus(_batches_of_chunks(source), source.nbytes)
+    if isinstance(source, pa.RecordBatchReader):
+        _check_column(text_column, source.schema.names)
+        tables = (pa.Table.from_batches([batch]) for batch in source)
+        return Corpus(_batches_of_tables(tables, text_column))
+    return None
+
+
+def _batches_of_tables(tables: Iterable[pa.Table], text_column: str) -> Iterator[Batch]:
+    for table in tables:
+        yield from _batches_of_chunks(_column(table, text_column))
+
+
+def _column(table: pa.Table, text_column: str) -> pa.ChunkedArray:
+    _check_column(text_column, table.column_names)
+    return table.column(text_column)
+
+
+def _check_column(text_column: str, names: Sequence[str]) -> None:
+    if text_column not in names:
+        columns = ", ".join(repr(name) for name in names)
+        raise ValueError(f"there is no column {text_column!r}; choose a text_column among {columns}")
+
+
+def _batches_of_chunks(column: pa.ChunkedArray) -> Iterator[Batch]:
+    for chunk in column.chunks:
+        yield from _batches_of_array(chunk)
+
+
+def _batches_of_array(array: pa.Array) -> Iterator[Batch]:
+    import pyarrow as pa
+
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if pa.types.is_null(kind):
+        yield Texts([], nulls=len(array))
+        return
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        raise TypeError(f"the column holds {array.type}; training reads strings")
+    if array.type not in (pa.string(), pa.large_string()):
+        array = array.cast(pa.large_string())
+    validity, offsets, data = array.buffers()
+    large = array.type == pa.large_string()
+    if len(array) == 0 or offsets is None:
+        return
+    ends = np.frombuffer(offsets, np.int64 if large else np.int32)[array.offset :][: len(array) + 1]
+    for start, end in _cuts(ends):
+        first, last = int(ends[start]), int(ends[end])
+        row = array.offset + start
+        yield Column(
+            _bytes_of(data or b"")[first:last],
+            _bytes_of(ends[start : end + 1]),
+            None if validity is None else _bytes_of(validity)[row // 8 : (array.offset + end + 7) // 8],
+            data_start=first,
+            first_bit=row % 8,
+            length=end - start,
+            large=large,
+        )
+
+
+def _bytes_of(buffer: Any) -> memoryview:
+    """Return `buffer`, whose items may be signed or wide, as bytes."""
+    view = memoryview(buffer)
+    return view.cast("B") if view.nbytes else memoryview(b"")
+
+
+def _cuts(offsets: np.ndarray[Any, np.dtype[Any]]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of rows of about `_BATCH_BYTES` each, at least one row."""
+    start, rows = 0, len(offsets) - 1
+    while start < rows:
+        end = int(np.searchsorted(offsets, int(offsets[start]) + _BATCH_BYTES, side="right")) - 1
+        end = min(max(end, start + 1), rows)
+        yield start, end
+        start = end
+
+
+# Datasets
+
+
+def _open_dataset(source: Any, text_column: str) -> Corpus | None:
+    if not _is_dataset(source):
+        return None
+    if source.column_names is not None:
+        _check_column(text_column, source.column_names)
+        source = source.select_columns([text_column])  # other columns may be images to decode
+    tables = source.with_format("arrow").iter(_BATCH_ROWS)
+    return Corpus(_batches_of_tables(tables, text_column), _size_of(source))
+
+
+def _is_dataset(source: object) -> bool:
+    """Whether this is a dataset; one can only be when its library was imported, which is slow."""
+    datasets = sys.modules.get("datasets")
+    return datasets is not None and isinstance(source, datasets.Dataset | datasets.IterableDataset)
+
+
+def _size_of(dataset: Any) -> int | None:
+    """About how many bytes of text a dataset has: known for one that lies in an Arrow table as it is."""
+    table = getattr(dataset, "data", None)
+    if table is None or getattr(dataset, "_indices", None) is not None:
+        return None
+    return int(table.nbytes)

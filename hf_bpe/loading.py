@@ -1,0 +1,190 @@
+"""Reads the files of a tokenizer directory: tokenizer.json, or GPT-2's vocab.json with merges.txt.
+
+The base class of `transformers` parses tokenizer.json once more, in Python (a third of a second for 128k tokens),
+when the directory's config doesn't list its added tokens. `add_saved_tokens` hands it that list from the core.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from tokenizers import AddedToken
+
+from hf_bpe import special_tokens
+from hf_bpe._native import Tokenizer
+from hf_bpe.errors import TokenizerFileError
+
+_END_OF_TEXT = "<|endoftext|>"
+
+
+def read_core(tokenizer_object: Any, tokenizer_file: str | None, settings: dict[str, Any]) -> Tokenizer:
+    """Return the core that a constructor's arguments describe.
+
+    Args:
+        tokenizer_object: A core, or a `tokenizers.Tokenizer` whose JSON is taken.
+        tokenizer_file: The path of a tokenizer.json.
+        settings: The other arguments, of which `vocab_file`, `merges_file` and `add_prefix_space` are read. What the
+            files say about special tokens and sides is put where the arguments leave it open.
+
+    Raises:
+        TokenizerFileError: No file is named, or a file is damaged.
+        UnsupportedComponentError: The core can't run what the file describes.
+    """
+    if isinstance(tokenizer_object, Tokenizer):
+        return tokenizer_object
+    if tokenizer_object is not None or tokenizer_file is not None:
+        data = Path(tokenizer_file).read_bytes() if tokenizer_object is None else tokenizer_object.to_str()  # type: ignore[arg-type]
+        core = Tokenizer.from_json(data)
+        _set_defaults(settings, _saved_sides(data if isinstance(data, str) else data.decode()))
+        return core
+    if settings.get("vocab_file") and settings.get("merges_file"):
+        core = read_vocab_and_merges(
+            settings["vocab_file"], settings["merges_file"], add_prefix_space=settings.get("add_prefix_space", False)
+        )
+        if core.token_to_id(_END_OF_TEXT) is not None:
+            _set_defaults(settings, dict.fromkeys(("bos_token", "eos_token", "unk_token"), _END_OF_TEXT))
+        return core
+    raise TokenizerFileError(
+        "HfBpeTokenizer needs a tokenizer.json, or a vocab.json with a merges.txt beside it, and found neither."
+    )
+
+
+def _set_defaults(settings: dict[str, Any], defaults: dict[str, Any]) -> None:
+    for name, value in defaults.items():
+        settings.setdefault(name, value)
+
+
+def read_vocab_and_merges(vocab_file: str, merges_file: str, *, add_prefix_space: bool = False) -> Tokenizer:
+    """Read GPT-2's pair of files: byte-level BPE with the GPT-2 split pattern.
+
+    `<|endoftext|>` becomes a special token where the vocabulary has it, as the pair's own tokenizer has it.
+    """
+    try:
+        vocab = json.loads(Path(vocab_file).read_text(encoding="utf-8-sig"))
+    except ValueError as error:
+        raise TokenizerFileError(f"{vocab_file}: not a JSON object of tokens and ids: {error}") from error
+    byte_level = {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": True}
+    components = {name: json.dumps(byte_level) for name in ("pre_tokenizer", "decoder")}
+    core = Tokenizer.from_vocab_and_merges(vocab, read_merges(merges_file), components)
+    if _END_OF_TEXT in vocab:
+        core, _ = core.with_added_tokens([special_tokens.to_flags(_END_OF_TEXT, special=True)])
+    return core
+
+
+def read_merges(path: str) -> list[tuple[str, str]]:
+    r"""Read merges.txt, one pair a line.
+
+    Only the first line can be a header, and only when it starts with `#version`: `# #` is a merge like any other.
+    Lines end in `\n` or `\r\n`, the last one may end in neither, and a byte order mark is skipped.
+
+    Raises:
+        TokenizerFileError: A line doesn't hold two pieces. The message has its number.
+    """
+    text = Path(path).read_bytes().decode("utf-8-sig")
+    merges = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        line = line.removesuffix("\r")
+        if not line or (number == 1 and line.startswith("#version")):
+            continue
+        pieces = line.split(" ")
+        if len(pieces) != 2:
+            raise TokenizerFileError(f"{path}, line {number}: expected two pieces with a space between, got {line!r}.")
+        merges.append((pieces[0], pieces[1]))
+    return merges
+
+
+def add_saved_tokens(files: dict[str, str | None], kwargs: dict[str, Any]) -> None:
+    """Read the core, and list its added tokens as the base class would, before it does so slowly.
+
+    Does nothing where the directory's config lists them, as every directory does that this package saves.
+
+    Args:
+        files: The resolved files of the directory. Those that are read here are taken out.
+        kwargs: The keyword arguments of `from_pretrained`, which receive the result.
+    """
+    tokenizer_file = kwargs.get("tokenizer_file") or files.get("tokenizer_file")
+    config = _read_json(files.get("tokenizer_config_file"))
+    if not tokenizer_file or "added_tokens_decoder" in config or "added_tokens_decoder" in kwargs:
+        return
+    settings: dict[str, Any] = {}
+    core = read_core(kwargs.get("tokenizer_object"), tokenizer_file, settings)
+    _set_defaults(kwargs, {name: value for name, value in settings.items() if name not in config})
+    kwargs.update(_legacy_special_tokens(_read_json(files.pop("special_tokens_map_file", None)), config, kwargs))
+    special = _special_contents({**config, **kwargs})
+    tokens = {
+        token_id: AddedToken(content, normalized=content not in special, special=content in special)
+        for content, token_id in _read_json(files.pop("added_tokens_file", None)).items()
+    }
+    kwargs["added_tokens_decoder"] = tokens | special_tokens.added_tokens_by_id(core)
+    kwargs["tokenizer_object"] = core
+
+
+def _legacy_special_tokens(saved: dict[str, Any], config: dict[str, Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries of an old special_tokens_map.json that the call doesn't override."""
+    found: dict[str, Any] = {}
+    for name, value in saved.items():
+        if kwargs.get(name):
+            continue
+        if name == "extra_special_tokens" and isinstance(value, list):
+            listed = list(kwargs.get(name) or config.get(name) or [])
+            value = listed + [token for token in map(_as_special, value) if token not in listed]
+        found[name] = _as_special(value) if name != "extra_special_tokens" else value
+    return found
+
+
+def _as_special(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return AddedToken(**{key: item for key, item in value.items() if key not in ("special", "__type")}, special=True)
+
+
+def _special_contents(settings: dict[str, Any]) -> set[str]:
+    """Return the contents of the special tokens that a config names."""
+    named = [value for name, value in settings.items() if name.endswith("_token") and value]
+    extra = settings.get("extra_special_tokens") or settings.get("additional_special_tokens") or []
+    return {str(value["content"] if isinstance(value, dict) else value) for value in [*named, *extra]}
+
+
+def _read_json(path: str | None) -> dict[str, Any]:
+    if path is None or not os.path.isfile(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        data: dict[str, Any] = json.load(file)
+    return data
+
+
+def _saved_sides(text: str) -> dict[str, Any]:
+    """Return what a tokenizer.json with truncation or padding switched on says beyond a single call."""
+    settings: dict[str, Any] = {}
+    head = _head(text)
+    if truncation := head.get("truncation"):
+        settings["truncation_side"] = truncation["direction"].lower()
+    if padding := head.get("padding"):
+        settings.update(padding_side=padding["direction"].lower(), pad_token=padding["pad_token"])
+    return settings
+
+
+def _head(text: str) -> dict[str, Any]:
+    """Return the first members of a tokenizer.json, up to its truncation and padding.
+
+    They come first in what stock writes: megabytes of vocabulary need not be parsed to see that they are null.
+    """
+    decoder = json.JSONDecoder()
+    members: dict[str, Any] = {}
+    position = text.index("{") + 1
+    while True:
+        position = _skip(text, position, " \t\r\n,")
+        if text[position] == "}" or members.keys() >= {"truncation", "padding"}:
+            return members
+        name, position = decoder.raw_decode(text, position)
+        position = _skip(text, position, " \t\r\n:")
+        members[name], position = decoder.raw_decode(text, position)
+
+
+def _skip(text: str, position: int, characters: str) -> int:
+    while text[position] in characters:
+        position += 1
+    return position

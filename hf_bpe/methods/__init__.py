@@ -1,0 +1,1 @@
+"""The methods of `HfBpeTokenizer` by topic: vocabulary, template, encoding, decoding. One class inherits them all."""

@@ -1,0 +1,95 @@
+"""The decoding side of `HfBpeTokenizer`: from ids to text and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from transformers.utils import logging
+from transformers.utils.generic import to_py_obj
+
+from hf_bpe._native import DecodeStream
+from hf_bpe.methods.vocabulary import VocabularyMethods
+
+logger = logging.get_logger(__name__)
+
+
+class DecodingMethods(VocabularyMethods):
+    """All ways from ids to text. No space is added, none is dropped."""
+
+    def decode(self, token_ids: Any, skip_special_tokens: bool = False, **kwargs: Any) -> Any:
+        """Return the text of ids, or of each list of ids. An id that no token has adds nothing.
+
+        Args:
+            token_ids: An id, a list, array or tensor of ids, or a batch of these.
+            skip_special_tokens: Whether special tokens are left out.
+            **kwargs: Upstream's further arguments. No spaces are put between special tokens.
+
+        Raises:
+            ValueError: An id is negative, or beyond 32 bits.
+        """
+        if type(token_ids) is list and token_ids and type(token_ids[0]) is int and not kwargs:
+            return self._decode(token_ids, skip_special_tokens)
+        return super().decode(token_ids, skip_special_tokens, **kwargs)
+
+    def batch_decode(
+        self,
+        sequences: Any,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        **kwargs: Any,
+    ) -> list[str]:
+        """Return the text of each list of ids, decoded on all cores."""
+        sequences = to_py_obj(sequences)  # type: ignore[no-untyped-call]
+        if not sequences or not all(isinstance(ids, (list, tuple)) for ids in sequences):
+            texts: list[str] = super().batch_decode(
+                sequences, skip_special_tokens, clean_up_tokenization_spaces, **kwargs
+            )
+            return texts
+        texts = self._core.decode_batch(sequences, skip_special_tokens=skip_special_tokens)
+        return [self._clean_up(text, clean_up_tokenization_spaces) for text in texts]
+
+    def _decode(
+        self,
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        **kwargs: Any,
+    ) -> str:
+        if isinstance(token_ids, Mapping):
+            token_ids = token_ids["input_ids"]
+        ids = [token_ids] if isinstance(token_ids, int) else token_ids
+        return self._clean_up(
+            self._core.decode(ids, skip_special_tokens=skip_special_tokens), clean_up_tokenization_spaces
+        )
+
+    def _clean_up(self, text: str, asked: bool | None) -> str:
+        """Drop spaces before punctuation where stock does: never for BPE, unless told twice."""
+        if not (self.clean_up_tokenization_spaces if asked is None else asked):
+            return text
+        if self.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output:
+            cleaned: str = self.clean_up_tokenization(text)
+            return cleaned
+        logger.warning_once(
+            "Ignoring clean_up_tokenization_spaces=True: it would drop spaces that the text had. To force it, set "
+            "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output=True."
+        )
+        return text
+
+    def convert_tokens_to_string(self, tokens: Sequence[str]) -> str:
+        """Return the text that the decoder makes of tokens."""
+        return self._core.decode_tokens(tokens)
+
+    def decode_bytes(self, ids: Sequence[int]) -> bytes:
+        """Return the bytes that ids stand for, without repairing damaged UTF-8."""
+        return self._core.decode_bytes(ids)
+
+    def decode_stream(self, *, skip_special_tokens: bool = False) -> DecodeStream:
+        """Return a decoder for ids that come one by one. It never hands out half a character.
+
+        Example:
+            >>> stream = tokenizer.decode_stream()
+            >>> "".join(stream.step(token_id) for token_id in tokenizer.encode("hi 🙂")) + stream.flush()
+            'hi 🙂'
+        """
+        return DecodeStream(self._core, skip_special_tokens=skip_special_tokens)

@@ -1,0 +1,175 @@
+"""Builds and changes the JSON of a pipeline around a vocabulary that is being trained.
+
+Everything here works on the parsed `tokenizer.json`. No function changes its arguments.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from hf_bpe import split_patterns
+from hf_bpe.errors import UnsupportedComponentError
+
+Json: TypeAlias = dict[str, Any]
+
+
+def byte_level_pipeline(split_pattern: str, normalizer: object = None) -> Json:
+    """Return a byte-level pipeline without a vocabulary: split by pattern, then bytes.
+
+    Args:
+        split_pattern: The name of a published pattern, or a regex.
+        normalizer: None, a name such as `"NFC"`, JSON as text or parsed, or a `tokenizers` normalizer.
+    """
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": split_patterns.resolve(split_pattern)},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": normalizer_json(normalizer),
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, byte_level]},
+        "post_processor": byte_level,
+        "decoder": byte_level,
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": {},
+            "merges": [],
+        },
+    }
+
+
+def normalizer_json(normalizer: object) -> Json | None:
+    """Return the JSON of a normalizer given by name, as JSON, or as an object of `tokenizers`.
+
+    Example:
+        >>> normalizer_json("NFC")
+        {'type': 'NFC'}
+    """
+    if normalizer is None:
+        return None
+    if isinstance(normalizer, Mapping):
+        return dict(normalizer)
+    if isinstance(normalizer, str) and normalizer.lstrip().startswith("{"):
+        return _object(json.loads(normalizer))
+    if isinstance(normalizer, str):
+        return {"type": normalizer}
+    if type(normalizer).__module__.startswith("tokenizers"):
+        return _object(json.loads(normalizer.__getstate__()))  # type: ignore[arg-type]
+    raise TypeError(
+        f"normalizer is a name such as 'NFC', JSON, or a tokenizers normalizer; got {type(normalizer).__name__}"
+    )
+
+
+def counting_pipeline(pipeline: Json) -> Json:
+    """Return the part of `pipeline` that cuts texts for training: no added tokens, no vocabulary, as in stock.
+
+    Raises:
+        UnsupportedComponentError: It isn't byte-level.
+    """
+    if not _is_byte_level(pipeline["pre_tokenizer"]):
+        raise UnsupportedComponentError(
+            "tokenizer.json: pre_tokenizer has no 'ByteLevel'; hf_bpe trains byte-level vocabularies. "
+            "Train this one with tokenizers.Tokenizer.train_from_iterator."
+        )
+    kept = {name: pipeline.get(name) for name in ("normalizer", "pre_tokenizer")}
+    return byte_level_pipeline("gpt2") | kept | {"post_processor": None}
+
+
+def with_vocabulary(
+    pipeline: Json,
+    vocab: Sequence[str],
+    merges: Iterable[tuple[str, str]],
+    special_tokens: Sequence[Json],
+    renamed: Mapping[str, str] | None = None,
+) -> Json:
+    """Return `pipeline` with a trained vocabulary, and with every id in it looked up anew.
+
+    Args:
+        pipeline: The pipeline, of an old vocabulary perhaps.
+        vocab: The tokens in the order of their ids.
+        merges: The merges in the order of their ranks.
+        special_tokens: The added tokens, as in `tokenizer.json` but without ids; a later one wins over an
+            earlier one of the same content.
+        renamed: New names for special tokens that the pipeline speaks of, by their old names.
+
+    Raises:
+        ValueError: The post-processor adds a token that isn't in the new vocabulary.
+    """
+    ids = {token: token_id for token_id, token in enumerate(vocab)}
+    renamed = renamed or {}
+    by_content = {token["content"]: token for token in special_tokens if token["content"]}
+    added = sorted(
+        ({"id": ids[content], **token} for content, token in by_content.items()), key=lambda token: token["id"]
+    )
+    model = pipeline["model"] | {"vocab": ids, "merges": [list(pair) for pair in merges]}
+    if model.get("unk_token") is not None:
+        model["unk_token"] = renamed.get(model["unk_token"], model["unk_token"])
+    return pipeline | {
+        "added_tokens": added,
+        "post_processor": _renumbered(pipeline.get("post_processor"), ids, renamed),
+        "padding": _renumbered_padding(pipeline.get("padding"), ids, renamed),
+        "model": model,
+    }
+
+
+def _object(value: object) -> Json:
+    if not isinstance(value, dict):
+        raise TypeError(f"the JSON of a normalizer is an object, got {value!r}")
+    return value
+
+
+def _is_byte_level(pre_tokenizer: Json | None) -> bool:
+    if pre_tokenizer is None:
+        return False
+    members = pre_tokenizer.get("pretokenizers", ())
+    return pre_tokenizer["type"] == "ByteLevel" or any(_is_byte_level(member) for member in members)
+
+
+def _renumbered(post_processor: Json | None, ids: Mapping[str, int], renamed: Mapping[str, str]) -> Json | None:
+    if post_processor is None:
+        return None
+    changed = dict(post_processor)
+    if "processors" in changed:
+        changed["processors"] = [_renumbered(member, ids, renamed) for member in changed["processors"]]
+    if "special_tokens" in changed:
+        changed["special_tokens"] = {
+            name: _renumbered_special(special, ids, renamed) for name, special in changed["special_tokens"].items()
+        }
+    for name in ("cls", "sep"):
+        if name in changed:
+            token = renamed.get(changed[name][0], changed[name][0])
+            changed[name] = [token, _id_of(token, ids)]
+    return changed
+
+
+def _renumbered_special(special: Json, ids: Mapping[str, int], renamed: Mapping[str, str]) -> Json:
+    tokens = [renamed.get(token, token) for token in special["tokens"]]
+    return special | {"tokens": tokens, "ids": [_id_of(token, ids) for token in tokens]}
+
+
+def _renumbered_padding(padding: Json | None, ids: Mapping[str, int], renamed: Mapping[str, str]) -> Json | None:
+    if padding is None:
+        return None
+    token = renamed.get(padding["pad_token"], padding["pad_token"])
+    return padding | {"pad_token": token, "pad_id": ids.get(token, padding["pad_id"])}
+
+
+def _id_of(token: str, ids: Mapping[str, int]) -> int:
+    if token not in ids:
+        raise ValueError(f"the post-processor adds {token!r}, which is not a token of the new vocabulary")
+    return ids[token]

@@ -1,0 +1,94 @@
+"""Writes a tokenizer directory: each file whole or not at all, and no file of an older save left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hf_bpe._native import Tokenizer
+
+_OWN_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+    "special_tokens_map.json",
+    "added_tokens.json",
+)
+_OWN_FOLDER = "additional_chat_templates"
+
+
+@contextmanager
+def staging(directory: Path) -> Iterator[Path]:
+    """Give a folder inside `directory` to write to; it is gone afterwards, whatever happens."""
+    directory.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=".saving-", dir=directory))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def publish(staged: Path, directory: Path, prefix: str | None) -> None:
+    """Move the staged files over those of `directory`, then remove what an older save wrote and this one doesn't.
+
+    Each file is replaced in one step: a reader, or a process that is killed, sees an old file or a new one.
+    """
+    files = sorted(path.relative_to(staged) for path in staged.rglob("*") if path.is_file())
+    for file in files:
+        (directory / file).parent.mkdir(exist_ok=True)
+        os.replace(staged / file, directory / file)
+    for stale in sorted(_own_files(directory, prefix) - {directory / file for file in files}):
+        stale.unlink()
+    _remove_if_empty(directory / _prefixed(_OWN_FOLDER, prefix))
+
+
+def _own_files(directory: Path, prefix: str | None) -> set[Path]:
+    """Return the files in `directory` that loading it would read as this tokenizer's."""
+    templates = (directory / _prefixed(_OWN_FOLDER, prefix)).glob("*.jinja")
+    named = (directory / _prefixed(name, prefix) for name in _OWN_FILES)
+    return {path for path in (*templates, *named) if path.is_file()}
+
+
+def _remove_if_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _prefixed(name: str, prefix: str | None) -> str:
+    return f"{prefix}-{name}" if prefix else name
+
+
+def write_tokenizer_json(core: Tokenizer, directory: Path, prefix: str | None) -> Path:
+    """Write tokenizer.json, which says everything that decides ids."""
+    path = directory / _prefixed("tokenizer.json", prefix)
+    path.write_text(core.to_json(), encoding="utf-8", newline="")
+    return path
+
+
+def write_vocab_and_merges(core: Tokenizer, directory: Path, prefix: str | None) -> tuple[str, str]:
+    """Write GPT-2's vocab.json and merges.txt. They hold no split pattern, special tokens or flags.
+
+    Raises:
+        ValueError: A piece holds a space or a line end, which merges.txt can't carry.
+    """
+    merges = core.merges()
+    for rank, pair in enumerate(merges):
+        for piece in pair:
+            if any(char in piece for char in " \n\r"):
+                raise ValueError(f"merge {rank} has the piece {piece!r}: merges.txt can't hold it, tokenizer.json can.")
+    vocab = dict(sorted(core.get_vocab(with_added_tokens=False).items(), key=lambda item: item[1]))
+    texts = {
+        _prefixed("vocab.json", prefix): json.dumps(vocab, ensure_ascii=False),
+        _prefixed("merges.txt", prefix): "".join(["#version: 0.2\n", *(f"{left} {right}\n" for left, right in merges)]),
+    }
+    with staging(directory) as folder:
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="")
+            os.replace(folder / name, directory / name)
+    vocab_path, merges_path = (str(directory / name) for name in texts)
+    return vocab_path, merges_path

@@ -1,0 +1,165 @@
+"""Added and special tokens between the core's plain tuples and the objects of `transformers`.
+
+The core keeps an added token as `(content, special, normalized, single_word, lstrip, rstrip)`; `transformers` keeps
+it as a `tokenizers.AddedToken`. This module also knows the post-processor's template, which says where BOS, EOS and
+their kin go around the ids of a text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tokenizers import AddedToken
+
+from hf_bpe._native import Tokenizer
+
+if TYPE_CHECKING:
+    from hf_bpe.tokenizer import HfBpeTokenizer
+
+Flags = tuple[str, bool, bool, bool, bool, bool]
+
+
+def to_flags(token: str | AddedToken, *, special: bool = False) -> Flags:
+    """Return the core's form of `token`.
+
+    A bare str becomes a special token when `special` is set, and a special token is not normalized unless it says
+    so. An `AddedToken` is marked special in place, as stock does: `normalized` follows unless it was given.
+    """
+    if isinstance(token, str):
+        return (token, special, not special, False, False, False)
+    if not isinstance(token, AddedToken):
+        raise TypeError(f"an added token is a str or an AddedToken, got {token!r}")
+    if special:
+        token.special = True
+    return (token.content, token.special, token.normalized, token.single_word, token.lstrip, token.rstrip)
+
+
+def from_flags(flags: Flags) -> AddedToken:
+    """Return the `AddedToken` that the core's tuple describes."""
+    content, special, normalized, single_word, lstrip, rstrip = flags
+    return AddedToken(
+        content, single_word=single_word, lstrip=lstrip, rstrip=rstrip, normalized=normalized, special=special
+    )
+
+
+def added_tokens_by_id(core: Tokenizer) -> dict[int, AddedToken]:
+    """Return the added tokens of `core`, in the order of their ids."""
+    return {token_id: from_flags(flags) for token_id, flags in sorted(core.added_tokens())}
+
+
+def tokens_to_add(
+    core: Tokenizer,
+    listed: Iterable[AddedToken],
+    named: Iterable[str | AddedToken | None],
+    extra: Iterable[str | AddedToken],
+) -> list[Flags]:
+    """Return what a directory's config asks for beyond the added tokens of its tokenizer.json, as stock does.
+
+    Args:
+        core: The tokenizer that was read.
+        listed: The config's `added_tokens_decoder`, in the order of its ids.
+        named: The named special tokens (`eos_token` and its kin).
+        extra: The extra special tokens.
+    """
+    known = {flags for _, flags in core.added_tokens()}
+    wanted = [token for token in listed if to_flags(token) not in known]
+    present = {flags[0] for flags in known} | {token.content for token in wanted}
+    named_tokens = [token for token in named if token is not None]
+    for token in [*named_tokens, *extra]:
+        if str(token) not in present:
+            present.add(str(token))
+            wanted.append(AddedToken(token, special=True) if isinstance(token, str) else token)
+    named_contents = {str(token) for token in named_tokens}
+    return [to_flags(token, special=token.content in named_contents) for token in wanted]
+
+
+class Layout(NamedTuple):
+    """The ids of one or two texts with their special tokens."""
+
+    ids: list[int]
+    type_ids: list[int]
+    special_tokens_mask: list[int]
+
+
+def around(core: Tokenizer, ids: Sequence[int], pair_ids: Sequence[int] | None = None) -> Layout:
+    """Put the post-processor's special tokens around the ids of one text, or of a pair.
+
+    Type ids and mask are those that an encoding of the same texts has.
+    """
+    template = _find_template(json.loads(core.component("post_processor") or "null"))
+    texts = {"A": ids, "B": pair_ids or ()}
+    layout = Layout([], [], [])
+    for piece in _pieces(template, pair=pair_ids is not None):
+        kind, body = next(iter(piece.items()))
+        special = kind == "SpecialToken"
+        piece_ids = template["special_tokens"][body["id"]]["ids"] if special and template else texts[body["id"]]
+        layout.ids.extend(piece_ids)
+        layout.type_ids.extend([body["type_id"]] * len(piece_ids))
+        layout.special_tokens_mask.extend([int(special)] * len(piece_ids))
+    return layout
+
+
+def _pieces(template: dict[str, Any] | None, *, pair: bool) -> list[dict[str, dict[str, Any]]]:
+    if template is not None:
+        pieces: list[dict[str, dict[str, Any]]] = template["pair" if pair else "single"]
+        return pieces
+    return [{"Sequence": {"id": text, "type_id": type_id}} for type_id, text in enumerate("AB" if pair else "A")]
+
+
+def _find_template(component: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the `TemplateProcessing` in a post-processor: others add no tokens."""
+    if component is None or component["type"] == "TemplateProcessing":
+        return component
+    found = (_find_template(inner) for inner in component.get("processors", ()))
+    return next((template for template in found if template is not None), None)
+
+
+def bos_eos_template(bos: tuple[str, int] | None, eos: tuple[str, int] | None) -> str:
+    """Return the post-processor that puts BOS before and EOS after each text, where they are given.
+
+    Example:
+        >>> json.loads(bos_eos_template(("<s>", 1), None))["single"][0]
+        {'SpecialToken': {'id': '<s>', 'type_id': 0}}
+    """
+
+    def one(text: str, type_id: int) -> list[dict[str, Any]]:
+        body = [{"SpecialToken": {"id": bos[0], "type_id": type_id}}] if bos else []
+        body.append({"Sequence": {"id": text, "type_id": type_id}})
+        return body + ([{"SpecialToken": {"id": eos[0], "type_id": type_id}}] if eos else [])
+
+    specials = {
+        token: {"id": token, "ids": [token_id], "tokens": [token]} for token, token_id in filter(None, (bos, eos))
+    }
+    template = {
+        "type": "TemplateProcessing",
+        "single": one("A", 0),
+        "pair": one("A", 0) + one("B", 1),
+        "special_tokens": specials,
+    }
+    return json.dumps(template, ensure_ascii=False)
+
+
+def settings_of_retrained(
+    tokenizer: HfBpeTokenizer, new_special_tokens: Sequence[str | AddedToken], renamed: dict[str, str]
+) -> dict[str, Any]:
+    """Return the constructor's arguments for a tokenizer trained after the example of `tokenizer`.
+
+    Named special tokens keep their flags and take their new names; new ones become extra special tokens. Added
+    tokens that aren't special are no part of training and are added again.
+    """
+    settings = dict(tokenizer.init_kwargs)
+    settings["added_tokens_decoder"] = {
+        token_id: token for token_id, token in tokenizer.added_tokens_decoder.items() if not token.special
+    }
+    for name in tokenizer.SPECIAL_TOKENS_ATTRIBUTES:
+        token = tokenizer._special_tokens_map.get(name)
+        if token is None:
+            continue
+        content = renamed.get(str(token), str(token))
+        settings[name] = content if isinstance(token, str) else from_flags((content, True, *to_flags(token)[2:]))
+    extra = [*(renamed.get(token, token) for token in tokenizer.extra_special_tokens), *new_special_tokens]
+    if extra:
+        settings["extra_special_tokens"] = extra
+    return settings

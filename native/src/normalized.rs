@@ -1,0 +1,163 @@
+//! A text on its way through the pipeline, with the place in the original that each byte came from.
+//!
+//! Guarantee: after the same steps, text and alignments equal those of stock's `NormalizedString`, odd corners
+//! included; offsets hang on them.
+
+use std::ops::Range;
+
+/// A text and, for each of its bytes, the bytes of the original it stands for.
+///
+/// Alignments are absolute positions in the original, whatever piece of it this text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NormalizedText {
+    text: String,
+    alignments: Vec<(usize, usize)>,
+    original: Range<usize>,
+}
+
+/// A character of the new text and what became of the old: 0 replaces one character, 1 is inserted,
+/// -n replaces one and removes the n after it.
+pub type Change = (char, isize);
+
+impl NormalizedText {
+    /// `text`, which starts at byte `start` of the original.
+    pub fn new(text: &str, start: usize) -> Self {
+        let mut alignments = Vec::with_capacity(text.len());
+        for (at, char) in text.char_indices() {
+            let span = (start + at, start + at + char.len_utf8());
+            alignments.extend(std::iter::repeat_n(span, char.len_utf8()));
+        }
+        Self {
+            text: text.to_owned(),
+            alignments,
+            original: start..start + text.len(),
+        }
+    }
+
+    /// The text as it is now.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The bytes of the original that `range` of the text came from.
+    pub fn original_range(&self, range: Range<usize>) -> Range<usize> {
+        if range.is_empty() {
+            // As stock: an empty range is carried over as it is.
+            return self.original.start + range.start..self.original.start + range.end;
+        }
+        match self.alignments.get(range.clone()) {
+            Some([first, .., last]) => first.0..last.1,
+            Some([only]) => only.0..only.1,
+            _ => range,
+        }
+    }
+
+    /// The part `range` of the text.
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        Self {
+            text: self.text[range.clone()].to_owned(),
+            alignments: self.alignments[range.clone()].to_vec(),
+            original: self.original_range(range),
+        }
+    }
+
+    /// Rewrites the whole text; `skip` characters at its start are dropped first.
+    pub fn transform(&mut self, changes: impl IntoIterator<Item = Change>, skip: usize) {
+        let range = self.range_of_original();
+        self.transform_range(range, changes, skip);
+    }
+
+    /// Rewrites `range` of the text.
+    pub fn transform_range(
+        &mut self,
+        range: Range<usize>,
+        changes: impl IntoIterator<Item = Change>,
+        skip: usize,
+    ) {
+        let mut old = self.text[range.clone()].chars();
+        let skipped: usize = old.by_ref().take(skip).map(char::len_utf8).sum();
+        let mut at = range.start + skipped;
+        let mut text = String::with_capacity(range.len());
+        let mut alignments = Vec::with_capacity(range.len());
+        for (char, change) in changes {
+            let span = self.alignment(at, change);
+            if change <= 0 {
+                let replaced = old.by_ref().take(1 + change.unsigned_abs());
+                at += replaced.map(char::len_utf8).sum::<usize>();
+            }
+            text.push(char);
+            alignments.extend(std::iter::repeat_n(span, char.len_utf8()));
+        }
+        self.alignments.splice(range.clone(), alignments);
+        self.text.replace_range(range, &text);
+    }
+
+    /// What the new character at `at` stands for: an inserted one shares the place of the one before it.
+    fn alignment(&self, at: usize, change: isize) -> (usize, usize) {
+        let start = self.original.start;
+        if change > 0 {
+            return if at == 0 {
+                (start, start)
+            } else {
+                self.alignments[at - 1]
+            };
+        }
+        let end = self
+            .alignments
+            .last()
+            .map_or((start, start), |last| (last.1, last.1));
+        self.alignments.get(at).copied().unwrap_or(end)
+    }
+
+    /// Puts `prefix` before the first character, if there is one, and lets it share that character's place.
+    pub fn prepend(&mut self, prefix: &str) {
+        let Some(first) = self.text.chars().next() else {
+            return;
+        };
+        let inserted = prefix
+            .chars()
+            .enumerate()
+            .map(|(at, char)| (char, isize::from(at != 0)));
+        self.transform_range(0..first.len_utf8(), inserted.chain([(first, 1)]), 0);
+    }
+
+    /// The text that covers the whole original, as stock finds it: bytes at the start that stand for nothing of the
+    /// original are not counted in.
+    fn range_of_original(&self) -> Range<usize> {
+        if self.original.is_empty() {
+            return 0..0;
+        }
+        let start = self.alignments.iter().position(|(start, end)| start != end);
+        match start {
+            Some(start) => start..self.text.len(),
+            None => self.text.len()..self.text.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prepended_space_shares_the_place_of_the_first_character() {
+        let mut text = NormalizedText::new("éa", 3);
+
+        text.prepend(" ");
+
+        assert_eq!(text.text(), " éa");
+        assert_eq!(text.original_range(0..1), 3..5);
+        assert_eq!(text.original_range(1..4), 3..6);
+    }
+
+    #[test]
+    fn removed_characters_leave_a_gap() {
+        let mut text = NormalizedText::new("abcd", 0);
+
+        text.transform([('b', -1), ('d', 0)], 1);
+
+        assert_eq!(text.text(), "bd");
+        assert_eq!(text.original_range(0..2), 1..4);
+        assert_eq!(text.slice(1..2).original_range(0..1), 3..4);
+    }
+}

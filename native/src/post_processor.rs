@@ -1,0 +1,157 @@
+//! The `post_processor` of a tokenizer.json: puts special tokens around the ids of a text or a pair.
+//!
+//! Guarantee: ids, types, sequences, masks and windows equal those of stock's `PostProcessor::process`. Where stock
+//! panics, there is an error that names the JSON path: at load when encoding one text could never work, else at
+//! the call that needs the missing piece.
+
+mod byte_level;
+mod template;
+
+use byte_level::ByteLevel;
+use template::Template;
+
+use crate::config::Node;
+use crate::encoding::{Encoding, NoSpelling, Spell};
+use crate::truncation::{Truncation, truncate_pair};
+use crate::{Error, Result};
+
+const SUPPORTED: &[&str] = &["ByteLevel", "Sequence", "TemplateProcessing"];
+
+/// A post-processor that can run. A new kind is one file with its name, one arm here and one in each `match`.
+#[derive(Debug, Clone)]
+pub enum PostProcessor {
+    /// Trims spaces off offsets.
+    ByteLevel(ByteLevel),
+    /// Adds special tokens by a template.
+    Template(Template),
+    /// Several in a row.
+    Sequence(Vec<PostProcessor>),
+}
+
+impl PostProcessor {
+    /// Reads the post-processor at `node`.
+    pub fn from_node(node: &Node) -> Result<Self> {
+        let processor = Self::read(node)?;
+        processor.process(vec![Encoding::default()], true, &NoSpelling)?;
+        Ok(processor)
+    }
+
+    fn read(node: &Node) -> Result<Self> {
+        match node.kind()? {
+            "ByteLevel" => Ok(Self::ByteLevel(ByteLevel::from_node(node)?)),
+            "TemplateProcessing" => Ok(Self::Template(Template::from_node(node)?)),
+            "Sequence" => {
+                let steps = node.field("processors")?.items()?;
+                Ok(Self::Sequence(
+                    steps.iter().map(Self::read).collect::<Result<_>>()?,
+                ))
+            }
+            kind => Err(node.unsupported(kind, SUPPORTED)),
+        }
+    }
+
+    /// How many special tokens are added to one text, or to a pair.
+    pub fn added_tokens(&self, is_pair: bool) -> usize {
+        match self {
+            Self::ByteLevel(_) => 0,
+            Self::Template(template) => template.added_tokens(is_pair),
+            Self::Sequence(steps) => steps.iter().map(|step| step.added_tokens(is_pair)).sum(),
+        }
+    }
+
+    /// The ids that go before and behind the ids of one text, if that is all that happens to them.
+    pub fn affixes(&self, add_special_tokens: bool) -> Option<(Vec<u32>, Vec<u32>)> {
+        match self {
+            Self::ByteLevel(_) => Some((Vec::new(), Vec::new())),
+            Self::Template(template) => template.affixes(add_special_tokens),
+            Self::Sequence(steps) => {
+                let mut templates = steps.iter().filter(|step| !matches!(step, Self::ByteLevel(_)));
+                let affixes = match templates.next() {
+                    None => Some((Vec::new(), Vec::new())),
+                    Some(template) => template.affixes(add_special_tokens),
+                };
+                // A second template takes the parts that the first made for its texts.
+                if templates.next().is_some() { None } else { affixes }
+            }
+        }
+    }
+
+    /// Runs on one encoding, or on the two of a pair.
+    pub fn process(
+        &self,
+        mut encodings: Vec<Encoding>,
+        add_special_tokens: bool,
+        spell: &dyn Spell,
+    ) -> Result<Encoding> {
+        for (sequence, encoding) in encodings.iter_mut().enumerate() {
+            encoding.set_sequence_id(sequence);
+            for window in &mut encoding.overflowing {
+                window.set_sequence_id(sequence);
+            }
+            encoding.set_type_id(sequence as u32);
+        }
+        let parts = self.run(encodings, add_special_tokens, spell)?;
+        Ok(Encoding::merge(parts, false))
+    }
+
+    fn run(
+        &self,
+        encodings: Vec<Encoding>,
+        add_special_tokens: bool,
+        spell: &dyn Spell,
+    ) -> Result<Vec<Encoding>> {
+        match self {
+            Self::ByteLevel(byte_level) => Ok(byte_level.run(encodings, spell)),
+            Self::Template(template) => template.run(encodings, add_special_tokens),
+            Self::Sequence(steps) => steps.iter().try_fold(encodings, |encodings, step| {
+                step.run(encodings, add_special_tokens, spell)
+            }),
+        }
+    }
+}
+
+/// What happens without a post-processor: one text stays as it is, those of a pair stand in a row.
+///
+/// As in stock, the types are those that the encodings came with (0 and 1), and windows know no sequence.
+pub fn default_process(mut encodings: Vec<Encoding>) -> Encoding {
+    if encodings.len() > 1 {
+        for (sequence, encoding) in encodings.iter_mut().enumerate() {
+            encoding.set_sequence_id(sequence);
+        }
+    }
+    Encoding::merge(encodings, false)
+}
+
+/// All that happens after the model: truncation with room for special tokens, then the post-processor, if any.
+///
+/// The tokens of `first` must come with type 0 and those of `second` with type 1.
+pub fn post_process(
+    processor: Option<&PostProcessor>,
+    first: Encoding,
+    second: Option<Encoding>,
+    truncation: Option<&Truncation>,
+    add_special_tokens: bool,
+    spell: &dyn Spell,
+) -> Result<Encoding> {
+    let (first, second) = match truncation {
+        None => (first, second),
+        Some(&truncation) => {
+            let added = |is_pair| match processor {
+                Some(processor) if add_special_tokens => processor.added_tokens(is_pair),
+                _ => 0,
+            };
+            truncation.check_stride(added(false))?;
+            let room = truncation.without_special_tokens(added(second.is_some()))?;
+            truncate_pair(first, second, &room)?
+        }
+    };
+    let encodings = [first].into_iter().chain(second).collect();
+    match processor {
+        Some(processor) => processor.process(encodings, add_special_tokens, spell),
+        None => Ok(default_process(encodings)),
+    }
+}
+
+fn error_at(path: &str, message: impl std::fmt::Display) -> Error {
+    Error::TokenizerFile(format!("tokenizer.json: {path} {message}"))
+}

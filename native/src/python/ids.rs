@@ -1,0 +1,90 @@
+//! Ids as Python lists, and back.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyInt, PyList};
+
+use crate::vocab::TokenId;
+
+/// Lists longer than this are made of shared `int` objects.
+const WORTH_SHARING: usize = 64;
+
+/// One Python `int` for each id below a bound, made when the first long list needs them. Handing out a shared object
+/// costs half of what making one does, and ids are a small set.
+pub struct SharedInts {
+    ints: PyOnceLock<Vec<Py<PyInt>>>,
+    bound: usize,
+}
+
+impl SharedInts {
+    /// For ids up to `max_id`; a vocabulary with huge ids shares the first ones only.
+    pub fn new(max_id: Option<TokenId>) -> Self {
+        Self {
+            ints: PyOnceLock::new(),
+            bound: max_id.map_or(0, |id| (id as usize + 1).min(1 << 20)),
+        }
+    }
+
+    /// `ids` as a list.
+    pub fn list<'py>(&self, py: Python<'py>, ids: &[TokenId]) -> PyResult<Bound<'py, PyList>> {
+        if ids.len() <= WORTH_SHARING && self.ints.get(py).is_none() {
+            return PyList::new(py, ids);
+        }
+        let ints = self
+            .ints
+            .get_or_init(py, || (0..self.bound as TokenId).map(|id| int(py, id)).collect());
+        PyList::new(
+            py,
+            ids.iter().map(|&id| match ints.get(id as usize) {
+                Some(shared) => shared.clone_ref(py),
+                None => int(py, id),
+            }),
+        )
+    }
+
+    /// Each of `batch` as a list, in a list.
+    pub fn lists<'py>(&self, py: Python<'py>, batch: &[Vec<TokenId>]) -> PyResult<Bound<'py, PyList>> {
+        let lists = batch
+            .iter()
+            .map(|ids| self.list(py, ids))
+            .collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, lists)
+    }
+}
+
+fn int(py: Python<'_>, id: TokenId) -> Py<PyInt> {
+    let Ok(int) = id.into_pyobject(py);
+    int.unbind()
+}
+
+/// Reads a sequence of ids.
+pub fn ids_from(object: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
+    if let Ok(ids) = object.extract::<Vec<TokenId>>() {
+        return Ok(ids);
+    }
+    let items = object.try_iter().map_err(|_| {
+        let kind = object
+            .get_type()
+            .name()
+            .map_or_else(|_| "?".to_owned(), |name| name.to_string());
+        PyTypeError::new_err(format!("ids must be a sequence of int, got {kind}"))
+    })?;
+    items.map(|item| id_from(&item?)).collect()
+}
+
+/// Reads one id.
+pub fn id_from(object: &Bound<'_, PyAny>) -> PyResult<TokenId> {
+    if let Ok(id) = object.extract::<TokenId>() {
+        return Ok(id);
+    }
+    match object.call_method0("__index__") {
+        Ok(number) => Err(PyValueError::new_err(format!(
+            "{number} is no id: ids go from 0 to 4294967295"
+        ))),
+        Err(_) => {
+            let kind = object.get_type().name()?.to_string();
+            Err(PyTypeError::new_err(format!("an id must be an int, got {kind}")))
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The seam: converts types, releases the GIL, maps errors. No algorithm lives here.
+
+mod decode_stream;
+mod encoding;
+mod errors;
+mod ids;
+mod inputs;
+mod text;
+mod tokenizer;
+mod train;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    crate::parallel::set_home_process();
+    module.add_class::<tokenizer::PyTokenizer>()?;
+    module.add_class::<encoding::PyEncoding>()?;
+    module.add_class::<decode_stream::PyDecodeStream>()?;
+    module.add_class::<train::Counter>()?;
+    module.add_function(wrap_pyfunction!(encoding::rebuild_encoding, module)?)?;
+    module.add_function(wrap_pyfunction!(set_worker_process, module)?)?;
+    module.add_function(wrap_pyfunction!(num_threads, module)?)?;
+    Ok(())
+}
+
+/// Says that this process is one of several workers, each of which should use one thread.
+#[pyfunction]
+fn set_worker_process() {
+    crate::parallel::set_worker_process();
+}
+
+/// The number of threads that a batch may use.
+#[pyfunction]
+fn num_threads() -> usize {
+    crate::parallel::num_threads()
+}

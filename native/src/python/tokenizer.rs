@@ -1,0 +1,531 @@
+//! `Tokenizer`: the pipeline, immutable, shared between threads, pickled by content.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
+
+use super::encoding::PyEncoding;
+use super::ids::{SharedInts, id_from, ids_from};
+use super::inputs::{Given, read_truncation};
+use super::text::{Text, wrong_type};
+use crate::added_tokens::AddedToken;
+use crate::bpe::BpeSettings;
+use crate::encoding::Encoding;
+use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::tokenizer_json::{Components, MergeTexts, TokenizerFile};
+use crate::vocab::{TokenId, Vocab};
+use crate::{Error, Result};
+
+/// Texts below this many bytes are encoded without giving the GIL to another thread: handing it over costs more.
+const WORTH_RELEASING: usize = 2048;
+
+/// `content, special, normalized, single_word, lstrip, rstrip`.
+type Flags = (String, bool, bool, bool, bool, bool);
+
+/// The pipeline that a `tokenizer.json` describes.
+#[pyclass(frozen, name = "Tokenizer", module = "hf_bpe._native")]
+pub struct PyTokenizer {
+    core: Arc<Tokenizer>,
+    ints: SharedInts,
+}
+
+impl From<Tokenizer> for PyTokenizer {
+    fn from(core: Tokenizer) -> Self {
+        Self {
+            ints: SharedInts::new(core.max_id()),
+            core: Arc::new(core),
+        }
+    }
+}
+
+impl PyTokenizer {
+    /// The core behind this object.
+    pub fn core(&self) -> Arc<Tokenizer> {
+        Arc::clone(&self.core)
+    }
+
+    fn run<T: Send>(&self, py: Python<'_>, bytes: usize, work: impl FnOnce(&Tokenizer) -> T + Send) -> T {
+        let core = &*self.core;
+        if bytes < WORTH_RELEASING {
+            work(core)
+        } else {
+            py.detach(|| work(core))
+        }
+    }
+
+    fn wrap(&self, encoding: Encoding) -> PyEncoding {
+        PyEncoding::new(encoding, self.core())
+    }
+}
+
+fn options(add_special_tokens: bool, split_special_tokens: bool) -> EncodeOptions {
+    EncodeOptions {
+        add_special_tokens,
+        split_special_tokens,
+    }
+}
+
+#[pymethods]
+impl PyTokenizer {
+    #[staticmethod]
+    fn from_json(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let text;
+        let json = match data.cast::<PyBytes>() {
+            Ok(bytes) => bytes.as_bytes(),
+            Err(_) => {
+                text = Text::new(data, "from_json()'s data")?;
+                text.as_str().as_bytes()
+            }
+        };
+        Ok(py.detach(|| Tokenizer::from_json(json))?.into())
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (vocab, merges, components, *, ignore_merges = false, unk_token = None))]
+    fn from_vocab_and_merges(
+        py: Python<'_>,
+        vocab: &Bound<'_, PyDict>,
+        merges: Vec<(String, String)>,
+        components: std::collections::BTreeMap<String, String>,
+        ignore_merges: bool,
+        unk_token: Option<String>,
+    ) -> PyResult<Self> {
+        let mut table = Vocab::default();
+        for (token, id) in vocab {
+            let token = Text::new(&token, "a token of vocab")?;
+            table.insert(token.as_str(), id_from(&id)?);
+        }
+        table.finish();
+        let mut texts = MergeTexts::default();
+        merges.iter().for_each(|(left, right)| texts.push(left, right));
+        let file = TokenizerFile {
+            components: read_components(components)?,
+            added_tokens: serde_json::Value::Null,
+            settings: BpeSettings {
+                ignore_merges,
+                unk_token,
+                ..BpeSettings::default()
+            },
+            vocab: table,
+            merges: texts,
+        };
+        Ok(py.detach(|| Tokenizer::from_file(file))?.into())
+    }
+
+    #[pyo3(signature = (*, pretty = true))]
+    fn to_json(&self, py: Python<'_>, pretty: bool) -> String {
+        py.detach(|| self.core.to_json(pretty))
+    }
+
+    fn component(&self, name: &str) -> PyResult<Option<String>> {
+        let value = self.core.component(name)?;
+        Ok((!value.is_null()).then(|| value.to_string()))
+    }
+
+    fn with_component(&self, py: Python<'_>, name: &str, value: Option<&str>) -> PyResult<Self> {
+        let value = value.map_or(Ok(serde_json::Value::Null), |text| read_json(name, text))?;
+        Ok(py.detach(|| self.core.with_component(name, value))?.into())
+    }
+
+    fn with_added_tokens(&self, py: Python<'_>, tokens: Vec<Flags>) -> PyResult<(Self, usize)> {
+        let tokens = tokens
+            .into_iter()
+            .map(
+                |(content, special, normalized, single_word, lstrip, rstrip)| AddedToken {
+                    content,
+                    special,
+                    normalized,
+                    single_word,
+                    lstrip,
+                    rstrip,
+                },
+            );
+        let tokens = tokens.collect();
+        let (core, added) = py.detach(|| self.core.with_added_tokens(tokens))?;
+        Ok((core.into(), added))
+    }
+
+    fn added_tokens(&self) -> Vec<(TokenId, Flags)> {
+        let flags = |token: &AddedToken| {
+            let AddedToken {
+                content,
+                special,
+                normalized,
+                single_word,
+                lstrip,
+                rstrip,
+            } = token.clone();
+            (content, special, normalized, single_word, lstrip, rstrip)
+        };
+        self.core
+            .added_tokens()
+            .iter()
+            .map(|(id, token)| (id, flags(token)))
+            .collect()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.core.warnings()
+    }
+
+    #[getter]
+    fn vocab_size(&self) -> usize {
+        self.core.bpe().vocab.len()
+    }
+
+    #[getter]
+    fn max_id(&self) -> i64 {
+        self.core.max_id().map_or(-1, i64::from)
+    }
+
+    #[getter]
+    fn is_byte_level(&self) -> bool {
+        self.core.is_byte_level()
+    }
+
+    #[getter]
+    fn unk_token(&self) -> Option<&str> {
+        self.core.bpe().settings.unk_token.as_deref()
+    }
+
+    #[pyo3(signature = (*, with_added_tokens = true))]
+    fn get_vocab<'py>(&self, py: Python<'py>, with_added_tokens: bool) -> PyResult<Bound<'py, PyDict>> {
+        let vocab = PyDict::new(py);
+        for (token, id) in self.core.bpe().vocab.iter() {
+            vocab.set_item(token, id)?;
+        }
+        if with_added_tokens {
+            for (id, token) in self.core.added_tokens().iter() {
+                vocab.set_item(&token.content, id)?;
+            }
+        }
+        Ok(vocab)
+    }
+
+    fn merges(&self) -> Vec<(&str, &str)> {
+        let bpe = self.core.bpe();
+        let text = |id| bpe.vocab.token(id).unwrap_or_default();
+        let pairs = bpe.merges.pairs().into_iter();
+        pairs.map(|(left, right)| (text(left), text(right))).collect()
+    }
+
+    fn token_to_id(&self, token: &Bound<'_, PyAny>) -> PyResult<Option<TokenId>> {
+        Ok(self.core.token_to_id(Text::new(token, "token")?.as_str()))
+    }
+
+    fn id_to_token(&self, id: &Bound<'_, PyAny>) -> PyResult<Option<&str>> {
+        Ok(self.core.id_to_token(id_from(id)?))
+    }
+
+    fn tokens_to_ids(&self, tokens: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<Option<TokenId>>> {
+        tokens.iter().map(|token| self.token_to_id(token)).collect()
+    }
+
+    fn ids_to_tokens(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<Option<&str>>> {
+        let ids = ids_from(ids)?;
+        Ok(ids.into_iter().map(|id| self.core.id_to_token(id)).collect())
+    }
+
+    fn get_token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let id = id_from(id)?;
+        let bytes = self.core.token_bytes(id);
+        let bytes = bytes.ok_or_else(|| Error::UnknownToken(format!("id {id} has no token")))?;
+        Ok(PyBytes::new(py, bytes))
+    }
+
+    #[pyo3(signature = (*, pair = false))]
+    fn num_special_tokens_to_add(&self, pair: bool) -> usize {
+        self.core
+            .post_processor()
+            .map_or(0, |processor| processor.added_tokens(pair))
+    }
+
+    #[pyo3(signature = (text, pair = None, *, add_special_tokens = true, split_special_tokens = false))]
+    fn encode_ids<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        pair: Option<&Bound<'py, PyAny>>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let options = options(add_special_tokens, split_special_tokens);
+        let text = Text::new(text, "text")?;
+        let text = text.as_str();
+        let Some(pair) = pair else {
+            let ids = self.run(py, text.len(), |core| core.encode_ids(text, options))?;
+            return self.ints.list(py, &ids);
+        };
+        let pair = Text::new(pair, "pair")?;
+        let pair = pair.as_str();
+        let encoding = self.run(py, text.len() + pair.len(), |core| {
+            core.encode(&text.into(), Some(&pair.into()), options, None)
+        })?;
+        self.ints.list(py, &encoding.ids)
+    }
+
+    #[pyo3(signature = (texts, *, add_special_tokens = true, split_special_tokens = false))]
+    fn encode_ids_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let options = options(add_special_tokens, split_special_tokens);
+        let batch = with_texts(py, texts, |texts| self.core.encode_ids_batch(texts, options))?;
+        self.ints.lists(py, &batch)
+    }
+
+    #[pyo3(signature = (texts, *, add_special_tokens = true, split_special_tokens = false))]
+    fn encode_to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
+        let options = options(add_special_tokens, split_special_tokens);
+        let (ids, offsets) = with_texts(py, texts, |texts| self.core.encode_flat(texts, options))?;
+        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
+    }
+
+    fn encode_ordinary<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = Text::new(text, "text")?;
+        let text = text.as_str();
+        let ids = self.run(py, text.len(), |core| core.encode_ordinary(text))?;
+        self.ints.list(py, &ids)
+    }
+
+    fn encode_ordinary_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let batch = with_texts(py, texts, |texts| self.core.encode_ordinary_batch(texts))?;
+        self.ints.lists(py, &batch)
+    }
+
+    fn encode_with_special_tokens<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        allowed: Vec<String>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = Text::new(text, "text")?;
+        let text = text.as_str();
+        let ids = self.run(py, text.len(), |core| {
+            core.encode_with_special_tokens(text, &allowed)
+        })?;
+        self.ints.list(py, &ids)
+    }
+
+    fn find_special_token(
+        &self,
+        text: &Bound<'_, PyAny>,
+        disallowed: Vec<String>,
+    ) -> PyResult<Option<String>> {
+        let text = Text::new(text, "text")?;
+        let found = self
+            .core
+            .added_tokens()
+            .find_special(text.as_str(), &disallowed)?;
+        Ok(found.map(str::to_owned))
+    }
+
+    fn encode_bytes<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let data: std::borrow::Cow<[u8]> = data.extract().map_err(|_| {
+            let kind = data
+                .get_type()
+                .name()
+                .map_or_else(|_| "?".to_owned(), |name| name.to_string());
+            pyo3::exceptions::PyTypeError::new_err(format!("encode_bytes() takes bytes, got {kind}"))
+        })?;
+        let ids = self.run(py, data.len(), |core| core.encode_bytes(&data))?;
+        self.ints.list(py, &ids)
+    }
+
+    #[pyo3(signature = (
+        text, pair = None, *, add_special_tokens = true, split_special_tokens = false, truncation = None
+    ))]
+    fn encode(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        pair: Option<&Bound<'_, PyAny>>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+        truncation: Option<(usize, usize, String, String)>,
+    ) -> PyResult<PyEncoding> {
+        let options = options(add_special_tokens, split_special_tokens);
+        let truncation = truncation.map(read_truncation).transpose()?;
+        let given = Given::new(text, pair)?;
+        let encoding = {
+            let (first, second) = given.input();
+            self.run(py, given.size(), |core| {
+                core.encode(&first, second.as_ref(), options, truncation.as_ref())
+            })?
+        };
+        Ok(self.wrap(given.restore(encoding)))
+    }
+
+    #[pyo3(signature = (inputs, *, add_special_tokens = true, split_special_tokens = false, truncation = None))]
+    fn encode_batch(
+        &self,
+        py: Python<'_>,
+        inputs: Vec<Bound<'_, PyAny>>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+        truncation: Option<(usize, usize, String, String)>,
+    ) -> PyResult<Vec<PyEncoding>> {
+        let options = options(add_special_tokens, split_special_tokens);
+        let truncation = truncation.map(read_truncation).transpose()?;
+        let parts = inputs.iter().map(split_pair).collect::<PyResult<Vec<_>>>()?;
+        let given = parts
+            .iter()
+            .map(|(text, pair)| Given::new(text, pair.as_ref()))
+            .collect::<PyResult<Vec<_>>>()?;
+        let borrowed: Vec<_> = given.iter().map(Given::input).collect();
+        let encodings = py.detach(|| self.core.encode_batch(&borrowed, options, truncation.as_ref()))?;
+        let restored = given
+            .iter()
+            .zip(encodings)
+            .map(|(given, encoding)| given.restore(encoding));
+        Ok(restored.map(|encoding| self.wrap(encoding)).collect())
+    }
+
+    #[pyo3(signature = (text, pair = None, *, add_special_tokens = false, split_special_tokens = false))]
+    fn tokenize(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        pair: Option<&Bound<'_, PyAny>>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+    ) -> PyResult<Vec<String>> {
+        let encoding = self.encode(py, text, pair, add_special_tokens, split_special_tokens, None)?;
+        Ok(encoding.token_texts())
+    }
+
+    #[pyo3(signature = (ids, *, skip_special_tokens = false))]
+    fn decode(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<String> {
+        let ids = ids_from(ids)?;
+        Ok(self.run(py, 4 * ids.len(), |core| core.decode(&ids, skip_special_tokens)))
+    }
+
+    #[pyo3(signature = (batch, *, skip_special_tokens = false))]
+    fn decode_batch(
+        &self,
+        py: Python<'_>,
+        batch: Vec<Bound<'_, PyAny>>,
+        skip_special_tokens: bool,
+    ) -> PyResult<Vec<String>> {
+        let batch = batch.iter().map(ids_from).collect::<PyResult<Vec<_>>>()?;
+        Ok(py.detach(|| self.core.decode_batch(&batch, skip_special_tokens)))
+    }
+
+    fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.core.decode_bytes(&ids_from(ids)?)?))
+    }
+
+    fn decode_tokens(&self, tokens: Vec<Bound<'_, PyAny>>) -> PyResult<String> {
+        let tokens = tokens
+            .iter()
+            .map(|token| Text::new(token, "token"))
+            .collect::<PyResult<Vec<_>>>()?;
+        Ok(self.core.decode_tokens(tokens.iter().map(Text::as_str)))
+    }
+
+    fn clear_cache(&self) {
+        self.core.clear_cache();
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let py = slf.py();
+        let core = slf.get().core();
+        let json = py.detach(|| core.to_json(false));
+        let class: Bound<'_, PyType> = slf.get_type();
+        Ok((class.getattr("from_json")?, (PyBytes::new(py, json.as_bytes()),)))
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
+        let Ok(other) = other.cast::<Self>() else {
+            return false;
+        };
+        let other = other.get();
+        Arc::ptr_eq(&self.core, &other.core)
+            || py.detach(|| self.core.to_json(false) == other.core.to_json(false))
+    }
+
+    fn __hash__(&self) -> u64 {
+        let bpe = self.core.bpe();
+        let mut hasher = DefaultHasher::new();
+        (bpe.vocab.len(), bpe.merges.len(), self.core.added_tokens().len()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        let bpe = self.core.bpe();
+        let (tokens, merges, added) = (bpe.vocab.len(), bpe.merges.len(), self.core.added_tokens().len());
+        format!("Tokenizer({tokens} tokens, {merges} merges, {added} added tokens)")
+    }
+}
+
+/// Calls `work` without the GIL on the texts of a list or another sequence.
+fn with_texts<T: Send>(
+    py: Python<'_>,
+    texts: &Bound<'_, PyAny>,
+    work: impl FnOnce(&[&str]) -> Result<T> + Send,
+) -> PyResult<T> {
+    if texts.is_instance_of::<PyString>() {
+        return Err(pyo3::exceptions::PyTypeError::new_err(
+            "texts must be a list of str, got one str: put it into a list",
+        ));
+    }
+    let items = texts
+        .try_iter()
+        .map_err(|_| wrong_type(texts, "texts, each of them,"))?;
+    let items = items.collect::<PyResult<Vec<_>>>()?;
+    let name = |at: usize| format!("texts[{at}]");
+    let texts = items
+        .iter()
+        .enumerate()
+        .map(|(at, item)| Text::new_named(item, || name(at)));
+    let texts = texts.collect::<PyResult<Vec<_>>>()?;
+    let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
+    Ok(py.detach(|| work(&texts))?)
+}
+
+/// An input of a batch: a text, a list of words, or a tuple of two of these.
+fn split_pair<'py>(input: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
+    match input.cast::<PyTuple>() {
+        Ok(pair) if pair.len() == 2 => Ok((pair.get_item(0)?, Some(pair.get_item(1)?))),
+        Ok(other) => Err(PyValueError::new_err(format!(
+            "an input of a batch is a str, a list of words or a pair of these, got a tuple of {}",
+            other.len()
+        ))),
+        Err(_) => Ok((input.clone(), None)),
+    }
+}
+
+fn read_json(name: &str, text: &str) -> PyResult<serde_json::Value> {
+    let wrong = |error| Error::TokenizerFile(format!("tokenizer.json: {name} can't be read: {error}"));
+    Ok(serde_json::from_str(text).map_err(wrong)?)
+}
+
+fn read_components(given: std::collections::BTreeMap<String, String>) -> PyResult<Components> {
+    let mut components = Components::default();
+    for (name, text) in given {
+        let value = read_json(&name, &text)?;
+        *components.get_mut(&name)? = value;
+    }
+    Ok(components)
+}

@@ -1,0 +1,198 @@
+//! `Counter`: counts pretokens and learns merges for the Python side.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::text::Text;
+use super::tokenizer::PyTokenizer;
+use crate::parallel;
+use crate::tokenizer::Tokenizer;
+use crate::train::arrow::Offsets;
+use crate::train::counter::BatchReport;
+use crate::train::{self, ArrowStrings, Learned, Settings};
+
+/// How often Python is asked for signals and shown the progress while merges are learned.
+const REPORT_EVERY: Duration = Duration::from_millis(50);
+
+/// A pretoken as `bytes`, and how often it was seen.
+type PretokenCount = (Cow<'static, [u8]>, u64);
+
+/// The tokens by id, and the merges by rank.
+type VocabAndMerges = (Vec<String>, Vec<(String, String)>);
+
+/// A table of pretokens and their counts, filled batch by batch.
+#[pyclass(frozen, module = "hf_bpe._native")]
+pub struct Counter {
+    counts: train::Counter,
+    pipeline: Arc<Tokenizer>,
+    threads: usize,
+}
+
+#[pymethods]
+impl Counter {
+    #[new]
+    #[pyo3(signature = (tokenizer, *, num_threads = None))]
+    fn new(tokenizer: &PyTokenizer, num_threads: Option<usize>) -> PyResult<Self> {
+        if num_threads == Some(0) {
+            return Err(PyValueError::new_err(
+                "num_threads is 0; give at least 1, or None for all cores",
+            ));
+        }
+        Ok(Self {
+            counts: train::Counter::default(),
+            pipeline: tokenizer.core(),
+            threads: num_threads.unwrap_or_else(parallel::num_threads),
+        })
+    }
+
+    /// Counts texts; returns how many there were, how many were null (none), and their bytes.
+    fn count(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, u64, u64)> {
+        let texts = texts
+            .iter()
+            .map(|text| Text::new(text, "a text"))
+            .collect::<PyResult<Vec<_>>>()?;
+        let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
+        let counted = py.detach(|| {
+            let pool = parallel::pool(self.threads);
+            self.counts.count(&*self.pipeline, &texts, pool)
+        });
+        Ok(report(counted?))
+    }
+
+    /// Counts rows of an Arrow column of strings, whose buffers are given as bytes; returns what `count` returns.
+    ///
+    /// A slice brings the part of each buffer that it needs: `data_start` is the offset of the first byte of `data`,
+    /// `first_bit` the place of the first row in `validity`.
+    #[pyo3(signature = (data, offsets, validity, *, data_start, first_bit, length, large))]
+    #[allow(clippy::too_many_arguments)] // the parts of an Arrow array
+    fn count_arrow(
+        &self,
+        py: Python<'_>,
+        data: PyBuffer<u8>,
+        offsets: PyBuffer<u8>,
+        validity: Option<PyBuffer<u8>>,
+        data_start: usize,
+        first_bit: usize,
+        length: usize,
+        large: bool,
+    ) -> PyResult<(u64, u64, u64)> {
+        // Copies, since the owner may change a buffer while the GIL is released: a hundredth of the time to count.
+        let data = data.to_vec(py)?;
+        let offsets = offsets.to_vec(py)?;
+        let validity = validity.map(|bits| bits.to_vec(py)).transpose()?;
+        let column = ArrowStrings {
+            data: &data,
+            data_start,
+            offsets: if large {
+                Offsets::Large(&offsets)
+            } else {
+                Offsets::Small(&offsets)
+            },
+            validity: validity.as_deref(),
+            first_bit,
+            len: length,
+        };
+        let counted = py.detach(|| {
+            let pool = parallel::pool(self.threads);
+            self.counts.count_arrow(&*self.pipeline, column, pool)
+        });
+        Ok(report(counted?))
+    }
+
+    /// Counts pretokens, given as bytes, that were counted elsewhere.
+    fn count_weighted(&self, py: Python<'_>, pretokens: Vec<(Vec<u8>, u64)>) -> PyResult<()> {
+        let pretokens = pretokens
+            .iter()
+            .map(|(pretoken, count)| (pretoken.as_slice(), *count));
+        Ok(py.detach(|| self.counts.count_weighted(pretokens))?)
+    }
+
+    /// The distinct pretokens and their counts, in order of bytes.
+    fn counts(&self, py: Python<'_>) -> PyResult<Vec<PretokenCount>> {
+        let mut counts = Vec::new();
+        py.detach(|| {
+            self.counts
+                .for_each(|pretoken, count| counts.push((Cow::Owned(pretoken.to_vec()), count)))
+        })?;
+        counts.sort_unstable();
+        Ok(counts)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(self.counts.distinct()?)
+    }
+
+    /// Learns a vocabulary; returns its tokens by id, and the merges by rank.
+    ///
+    /// `progress` is called with the number of merges so far, twenty times a second; what it raises comes out.
+    #[pyo3(signature = (
+        *, vocab_size, min_frequency = 0, max_token_length = None, initial_alphabet = None,
+        special_tokens = Vec::new(), last_special_tokens = Vec::new(), progress = None,
+    ))]
+    #[allow(clippy::too_many_arguments)] // keyword-only, as the trainer has them
+    fn learn(
+        &self,
+        py: Python<'_>,
+        vocab_size: usize,
+        min_frequency: u64,
+        max_token_length: Option<usize>,
+        initial_alphabet: Option<Vec<String>>,
+        special_tokens: Vec<String>,
+        last_special_tokens: Vec<String>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<VocabAndMerges> {
+        let mut settings = Settings {
+            min_frequency,
+            max_token_length,
+            special_tokens,
+            last_special_tokens,
+            ..Settings::byte_level(vocab_size)
+        };
+        if let Some(alphabet) = initial_alphabet {
+            settings.initial_alphabet = alphabet.iter().filter_map(|text| text.chars().next()).collect();
+        }
+        let mut raised = None;
+        let mut last = Instant::now();
+        let learned = py.detach(|| {
+            self.counts.learn(&settings, &mut |merges| {
+                if last.elapsed() < REPORT_EVERY {
+                    return true;
+                }
+                last = Instant::now();
+                raised = Python::attach(|py| tell(py, progress.as_ref(), merges)).err();
+                raised.is_none()
+            })
+        });
+        match (raised, learned) {
+            (Some(error), _) => Err(error),
+            (None, learned) => Ok(texts(learned?)),
+        }
+    }
+}
+
+fn report(report: BatchReport) -> (u64, u64, u64) {
+    (report.texts, report.nulls, report.bytes)
+}
+
+fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, merges: usize) -> PyResult<()> {
+    py.check_signals()?;
+    match progress {
+        Some(progress) => progress.call1(py, (merges,)).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+fn texts(learned: Learned) -> VocabAndMerges {
+    let text = |id: u32| learned.vocab[id as usize].clone();
+    let merges = learned
+        .merges
+        .iter()
+        .map(|&(left, right)| (text(left), text(right)))
+        .collect();
+    (learned.vocab, merges)
+}

@@ -1,0 +1,337 @@
+//! Text to ids, without offsets.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+
+use super::{Route, State, Tokenizer};
+use crate::added_tokens::Allowed;
+use crate::bpe::Bpe;
+use crate::normalized::NormalizedText;
+use crate::parallel;
+use crate::vocab::TokenId;
+use crate::{Error, Result};
+
+/// How a text is encoded.
+#[derive(Debug, Clone, Copy)]
+pub struct EncodeOptions {
+    /// Whether the post-processor adds its special tokens.
+    pub add_special_tokens: bool,
+    /// Whether special tokens that the text spells are treated as ordinary text.
+    pub split_special_tokens: bool,
+}
+
+impl EncodeOptions {
+    pub(super) fn allowed(self) -> Allowed<'static> {
+        if self.split_special_tokens {
+            Allowed::Ordinary
+        } else {
+            Allowed::All
+        }
+    }
+}
+
+/// Which model runs, and whether the cache knows it.
+struct Model<'a> {
+    bpe: &'a Bpe,
+    cached: bool,
+}
+
+impl Tokenizer {
+    /// The ids of one text, as `tokenizers.Tokenizer.encode` gives them.
+    pub fn encode_ids(&self, text: &str, options: EncodeOptions) -> Result<Vec<TokenId>> {
+        let mut ids = Vec::with_capacity(text.len() / 3 + 4);
+        self.states
+            .with(|state| self.encode_into(text, options, state, &mut ids))?;
+        Ok(ids)
+    }
+
+    fn encode_into(
+        &self,
+        text: &str,
+        options: EncodeOptions,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let Some(processor) = &self.post_processor else {
+            return self.text_into(text, options.allowed(), &self.model(), state, ids);
+        };
+        match processor.affixes(options.add_special_tokens) {
+            Some((before, after)) => {
+                ids.extend(before);
+                self.text_into(text, options.allowed(), &self.model(), state, ids)?;
+                ids.extend(after);
+            }
+            None => ids.extend(self.encode(&text.into(), None, options, None)?.ids),
+        }
+        Ok(())
+    }
+
+    /// The ids of each text, on all cores.
+    pub fn encode_ids_batch(&self, texts: &[&str], options: EncodeOptions) -> Result<Vec<Vec<TokenId>>> {
+        self.batch(texts, |text, state| {
+            let mut ids = Vec::with_capacity(text.len() / 3 + 4);
+            self.encode_into(text, options, state, &mut ids)?;
+            Ok(ids)
+        })
+    }
+
+    /// The ids of all texts in a row, and where each text begins in them (one more than there are texts).
+    pub fn encode_flat(&self, texts: &[&str], options: EncodeOptions) -> Result<(Vec<TokenId>, Vec<u64>)> {
+        let sizes: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let parts = parallel::map_parts(&sizes, |part| {
+            self.states.with(|state| {
+                let bytes: usize = sizes[part.clone()].iter().sum();
+                let mut ids = Vec::with_capacity(bytes / 3 + 4 * part.len());
+                let mut ends = Vec::with_capacity(part.len());
+                for text in &texts[part] {
+                    self.encode_into(text, options, state, &mut ids)?;
+                    ends.push(ids.len());
+                }
+                Ok((ids, ends))
+            })
+        });
+        join_parts(parts)
+    }
+
+    /// The ids of one text without any special token: none is found, added, or made by merging.
+    pub fn encode_ordinary(&self, text: &str) -> Result<Vec<TokenId>> {
+        let mut ids = Vec::with_capacity(text.len() / 3 + 4);
+        self.states
+            .with(|state| self.ordinary_into(text, state, &mut ids))?;
+        Ok(ids)
+    }
+
+    /// The same for each text, on all cores.
+    pub fn encode_ordinary_batch(&self, texts: &[&str]) -> Result<Vec<Vec<TokenId>>> {
+        self.batch(texts, |text, state| {
+            let mut ids = Vec::with_capacity(text.len() / 3 + 4);
+            self.ordinary_into(text, state, &mut ids)?;
+            Ok(ids)
+        })
+    }
+
+    fn ordinary_into(&self, text: &str, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
+        let ordinary = self.ordinary_bpe();
+        let model = match &ordinary {
+            None => self.model(),
+            Some(bpe) => Model { bpe, cached: false },
+        };
+        self.text_into(text, Allowed::Ordinary, &model, state, ids)
+    }
+
+    /// The ids of one text in which only these special tokens are found; nothing is added around them.
+    ///
+    /// # Errors
+    /// [`Error::Value`] names an allowed token that is not an added token.
+    pub fn encode_with_special_tokens(&self, text: &str, allowed: &[String]) -> Result<Vec<TokenId>> {
+        let unknown =
+            |token: &str| Error::Value(format!("'{token}' in allowed_special is not an added token"));
+        let id = |token: &String| self.added.id(token).ok_or_else(|| unknown(token));
+        let allowed = allowed.iter().map(id).collect::<Result<HashSet<_>>>()?;
+        let mut ids = Vec::new();
+        self.states
+            .with(|state| self.text_into(text, Allowed::Only(&allowed), &self.model(), state, &mut ids))?;
+        Ok(ids)
+    }
+
+    /// The ids of any bytes. What is UTF-8 is cut by the pre-tokenizer; each run that is not is one pretoken. Nothing
+    /// is normalized and no added token is found, so that [`Tokenizer::decode_bytes`] gives the bytes back.
+    ///
+    /// # Errors
+    /// [`Error::Value`] where the vocabulary can't hold any byte.
+    pub fn encode_bytes(&self, data: &[u8]) -> Result<Vec<TokenId>> {
+        if !matches!(self.route, Route::Bytes { .. }) || !self.bpe.has_all_bytes() {
+            return Err(Error::Value(
+                "encode_bytes needs a byte-level vocabulary with all 256 bytes, and a pre-tokenizer that ends in \
+                 its only 'ByteLevel'; this one can't hold every byte without loss"
+                    .into(),
+            ));
+        }
+        let ordinary = self.ordinary_bpe();
+        let bpe = ordinary.as_deref().unwrap_or(&self.bpe);
+        let mut ids = Vec::with_capacity(data.len() / 3 + 4);
+        self.states.with(|state| {
+            let State { symbols, scratch, .. } = state;
+            let mut broken = Vec::new();
+            for chunk in data.utf8_chunks() {
+                let text = chunk.valid();
+                if !text.is_empty() {
+                    if !broken.is_empty() {
+                        bpe.encode_bytes(&std::mem::take(&mut broken), symbols, &mut ids);
+                    }
+                    self.split_ranges(text, scratch, |range| {
+                        bpe.encode_bytes(&text.as_bytes()[range], symbols, &mut ids);
+                    })?;
+                }
+                broken.extend_from_slice(chunk.invalid());
+            }
+            if !broken.is_empty() {
+                bpe.encode_bytes(&broken, symbols, &mut ids);
+            }
+            Ok(ids)
+        })
+    }
+
+    fn batch<T: Send>(
+        &self,
+        texts: &[&str],
+        encode: impl Fn(&str, &mut State) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let sizes: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let parts = parallel::map_parts(&sizes, |part| {
+            self.states.with(|state| {
+                let texts = texts[part].iter();
+                texts.map(|text| encode(text, state)).collect::<Result<Vec<_>>>()
+            })
+        });
+        let mut all = Vec::with_capacity(texts.len());
+        for part in parts {
+            all.extend(part?);
+        }
+        Ok(all)
+    }
+
+    fn model(&self) -> Model<'_> {
+        Model {
+            bpe: &self.bpe,
+            cached: true,
+        }
+    }
+
+    /// A model that can't make special tokens, where the usual one can: a trained merge may spell one.
+    fn ordinary_bpe(&self) -> Option<Arc<Bpe>> {
+        let made = self.ordinary.get_or_init(|| {
+            let specials: Vec<_> = self
+                .added
+                .iter()
+                .filter(|(_, token)| token.special)
+                .map(|(id, _)| id)
+                .collect();
+            let mut reachable: HashSet<_> = self.bpe.merges.results().collect();
+            if self.bpe.settings.ignore_merges {
+                reachable.extend(self.bpe.vocab.iter().map(|(_, id)| id));
+            }
+            let specials: Vec<_> = specials.into_iter().filter(|id| reachable.contains(id)).collect();
+            (!specials.is_empty()).then(|| Arc::new(self.bpe.without(&specials)))
+        });
+        made.clone()
+    }
+
+    fn text_into(
+        &self,
+        text: &str,
+        allowed: Allowed,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        check_length(text)?;
+        self.added.split_raw(text, allowed, &mut |range, id| match id {
+            Some(id) => {
+                ids.push(id);
+                Ok(())
+            }
+            None => self.segment_into(&text[range], allowed, model, state, ids),
+        })
+    }
+
+    fn segment_into(
+        &self,
+        segment: &str,
+        allowed: Allowed,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let normalized = self
+            .normalizer
+            .as_ref()
+            .map_or(segment.into(), |n| n.normalize(segment));
+        self.added
+            .split_normalized(&normalized, allowed, &mut |range, id| match id {
+                Some(id) => {
+                    ids.push(id);
+                    Ok(())
+                }
+                None => self.plain_into(&normalized[range], model, state, ids),
+            })
+    }
+
+    fn plain_into(&self, text: &str, model: &Model, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
+        let prefix_space = match self.route {
+            Route::Bytes { prefix_space } => prefix_space,
+            Route::Pieces => return self.pieces_into(text, model, state, ids),
+        };
+        let State {
+            cache,
+            symbols,
+            scratch,
+            prefixed,
+            ..
+        } = state;
+        let text = if prefix_space && !text.starts_with(' ') {
+            prefixed.clear();
+            prefixed.push(' ');
+            prefixed.push_str(text);
+            prefixed.as_str()
+        } else {
+            text
+        };
+        let bytes = text.as_bytes();
+        self.split_ranges(text, scratch, |range| {
+            if model.cached && cache.get(bytes, range.start, range.end, ids) {
+                return;
+            }
+            let before = ids.len();
+            model.bpe.encode_bytes(&bytes[range.clone()], symbols, ids);
+            if model.cached {
+                cache.insert(&bytes[range], &ids[before..]);
+            }
+        })
+    }
+
+    fn pieces_into(
+        &self,
+        text: &str,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        for piece in self.pieces(NormalizedText::new(text, 0))? {
+            state.parts.clear();
+            model
+                .bpe
+                .encode_text(piece.text(), &mut state.symbols, &mut state.parts)?;
+            ids.extend(state.parts.iter().map(|(id, _)| *id));
+        }
+        Ok(())
+    }
+}
+
+/// Positions inside a text are kept in 32 bits.
+pub(super) fn check_length(text: &str) -> Result<()> {
+    if text.len() < u32::MAX as usize {
+        return Ok(());
+    }
+    let size = text.len();
+    Err(Error::Value(format!(
+        "a text of {size} bytes is too long: cut it into parts below 4 GiB"
+    )))
+}
+
+type FlatPart = Result<(Vec<TokenId>, Vec<usize>)>;
+
+fn join_parts(parts: Vec<FlatPart>) -> Result<(Vec<TokenId>, Vec<u64>)> {
+    let mut parts = parts.into_iter();
+    let (mut ids, ends) = parts.next().unwrap_or_else(|| Ok(Default::default()))?;
+    let mut offsets = vec![0];
+    offsets.extend(ends.into_iter().map(|end| end as u64));
+    for part in parts {
+        let (more, ends) = part?;
+        let base = ids.len();
+        ids.extend(more);
+        offsets.extend(ends.into_iter().map(|end| (base + end) as u64));
+    }
+    Ok((ids, offsets))
+}

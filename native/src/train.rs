@@ -1,0 +1,49 @@
+//! Training: a corpus becomes a table of distinct pretokens, and the table becomes merges.
+//!
+//! Guarantee: the vocabulary and the merges are those of the stock `BpeTrainer` (tokenizers 0.23.3) for
+//! byte-level pipelines, and a pure function of the multiset of pretokens: threads, batches and the order
+//! of documents make no difference. Counts are 64-bit, where stock's wrap at 2^31: there ours are right.
+
+mod alphabet;
+pub mod arrow;
+pub mod counter;
+pub mod counts;
+mod heap;
+pub mod merge;
+mod neighbours;
+mod pairs;
+mod sequences;
+
+pub use alphabet::Alphabet;
+pub use arrow::ArrowStrings;
+pub use counter::Counter;
+pub use counts::Counts;
+pub use merge::{Learned, Settings, learn};
+
+use crate::Result;
+use crate::pre_tokenizer::Scratch;
+use crate::tokenizer::Tokenizer;
+
+/// Cuts a text into the pretokens that training counts.
+///
+/// The bytes handed out are those that the model sees: normalized, split, and not yet written in the byte
+/// alphabet. Implemented by the pipeline, and by any closure of the same shape.
+pub trait Pretokenize: Sync {
+    /// Calls `emit` with each pretoken of `text`, in order.
+    fn pretokens(&self, text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()>;
+}
+
+impl<F> Pretokenize for F
+where
+    F: Fn(&str, &mut dyn FnMut(&[u8])) -> Result<()> + Sync,
+{
+    fn pretokens(&self, text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self(text, emit)
+    }
+}
+
+impl Pretokenize for Tokenizer {
+    fn pretokens(&self, text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        Tokenizer::pretokens(self, text, &mut Scratch::default(), emit)
+    }
+}

@@ -1,0 +1,326 @@
+//! Counts the pretokens of a corpus, batch by batch, on all threads.
+//!
+//! Guarantee: the counts are those of the multiset of texts, whatever the batches and threads; memory grows
+//! with the distinct pretokens, not with threads or text.
+//!
+//! Each running task counts into a small table that fits the cache of its core, where most pretokens of a text
+//! are found again. Full tables are emptied into the shared one, which is cut into shards by hash so that
+//! threads seldom wait for each other.
+
+use std::sync::Mutex;
+
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use crate::train::counts::{Counts, hash};
+use crate::train::{ArrowStrings, Learned, Pretokenize, Settings, learn};
+use crate::{Error, Result};
+
+const SHARDS: usize = 64;
+/// A small table is emptied when it holds this many pretokens (about 1 MiB).
+const SMALL_TABLE: usize = 1 << 15;
+/// How many bytes of text a task takes before another thread may take over.
+const TASK_BYTES: usize = 1 << 17;
+
+/// Counts pretokens.
+#[derive(Debug)]
+pub struct Counter {
+    shards: Vec<Mutex<Counts>>,
+    small: Mutex<Vec<Counts>>,
+}
+
+/// What a batch held.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct BatchReport {
+    /// Texts counted.
+    pub texts: u64,
+    /// Rows that were null.
+    pub nulls: u64,
+    /// Bytes of text counted.
+    pub bytes: u64,
+}
+
+impl BatchReport {
+    fn and(self, other: Self) -> Self {
+        Self {
+            texts: self.texts + other.texts,
+            nulls: self.nulls + other.nulls,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}
+
+impl Default for Counter {
+    fn default() -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            small: Mutex::default(),
+        }
+    }
+}
+
+impl Counter {
+    /// Counts the pretokens of `texts`, on the threads of `pool` or, without one, on this thread.
+    ///
+    /// # Errors
+    /// What `pretokenize` reports; the counts are then partial and of no use.
+    pub fn count<P: Pretokenize>(
+        &self,
+        pretokenize: &P,
+        texts: &[&str],
+        pool: Option<&ThreadPool>,
+    ) -> Result<BatchReport> {
+        self.count_rows(pretokenize, texts.len(), &|row| Ok(Some(texts[row])), pool)
+    }
+
+    /// Counts the pretokens of an Arrow column; null rows are skipped.
+    ///
+    /// # Errors
+    /// As [`Counter::count`], and [`Error::Value`] for a damaged column, which names the row.
+    pub fn count_arrow<P: Pretokenize>(
+        &self,
+        pretokenize: &P,
+        column: ArrowStrings<'_>,
+        pool: Option<&ThreadPool>,
+    ) -> Result<BatchReport> {
+        self.count_rows(pretokenize, column.len, &|row| column.get(row), pool)
+    }
+
+    /// Counts pretokens that were counted elsewhere.
+    pub fn count_weighted<'a>(&self, pretokens: impl IntoIterator<Item = (&'a [u8], u64)>) -> Result<()> {
+        for (pretoken, count) in pretokens {
+            let hashed = hash(pretoken);
+            lock(&self.shards[shard_of(hashed)])?.add_hashed(pretoken, hashed, count);
+        }
+        Ok(())
+    }
+
+    /// How many distinct pretokens there are.
+    pub fn distinct(&self) -> Result<usize> {
+        self.flush_all()?;
+        self.shards.iter().map(|shard| Ok(lock(shard)?.len())).sum()
+    }
+
+    /// Calls `visit` with every distinct pretoken and its count, in no particular order.
+    pub fn for_each(&self, mut visit: impl FnMut(&[u8], u64)) -> Result<()> {
+        self.flush_all()?;
+        for shard in &self.shards {
+            lock(shard)?
+                .iter()
+                .for_each(|(pretoken, count)| visit(pretoken, count));
+        }
+        Ok(())
+    }
+
+    /// Learns a vocabulary from what was counted: see [`learn`].
+    pub fn learn(&self, settings: &Settings, progress: &mut dyn FnMut(usize) -> bool) -> Result<Learned> {
+        self.flush_all()?;
+        let shards = self.shards.iter().map(lock).collect::<Result<Vec<_>>>()?;
+        let words = shards.iter().flat_map(|shard| shard.iter()).collect();
+        learn(words, settings, progress)
+    }
+
+    fn count_rows<'t, P: Pretokenize>(
+        &self,
+        pretokenize: &P,
+        rows: usize,
+        row: &(dyn Fn(usize) -> Result<Option<&'t str>> + Sync),
+        pool: Option<&ThreadPool>,
+    ) -> Result<BatchReport> {
+        let Some(pool) = pool else {
+            return self.count_task(pretokenize, 0..rows, row);
+        };
+        let tasks = tasks(rows, row);
+        pool.install(|| {
+            tasks
+                .into_par_iter()
+                .map(|task| self.count_task(pretokenize, task, row))
+                .try_reduce(BatchReport::default, |a, b| Ok(a.and(b)))
+        })
+    }
+
+    fn count_task<'t, P: Pretokenize>(
+        &self,
+        pretokenize: &P,
+        rows: std::ops::Range<usize>,
+        row: &(dyn Fn(usize) -> Result<Option<&'t str>> + Sync),
+    ) -> Result<BatchReport> {
+        let mut small = lock(&self.small)?.pop().unwrap_or_default();
+        let mut report = BatchReport::default();
+        for index in rows {
+            let Some(text) = row(index)? else {
+                report.nulls += 1;
+                continue;
+            };
+            report.texts += 1;
+            report.bytes += text.len() as u64;
+            self.count_text(pretokenize, text, &mut small)?;
+        }
+        lock(&self.small)?.push(small);
+        Ok(report)
+    }
+
+    fn count_text<P: Pretokenize>(&self, pretokenize: &P, text: &str, small: &mut Counts) -> Result<()> {
+        let mut flushed = Ok(());
+        pretokenize.pretokens(text, &mut |pretoken| {
+            small.add(pretoken, 1);
+            if small.len() >= SMALL_TABLE && flushed.is_ok() {
+                flushed = self.flush(small);
+            }
+        })?;
+        flushed
+    }
+
+    /// Empties `small` into the shards.
+    fn flush(&self, small: &mut Counts) -> Result<()> {
+        let mut by_shard: Vec<Vec<(u32, u64)>> = vec![Vec::new(); SHARDS];
+        for (at, (pretoken, _)) in small.iter().enumerate() {
+            let hashed = hash(pretoken);
+            by_shard[shard_of(hashed)].push((at as u32, hashed));
+        }
+        for (shard, entries) in self.shards.iter().zip(by_shard) {
+            let mut shard = lock(shard)?;
+            for (at, hashed) in entries {
+                let (pretoken, count) = small.get(at as usize);
+                shard.add_hashed(pretoken, hashed, count);
+            }
+        }
+        small.clear();
+        Ok(())
+    }
+
+    fn flush_all(&self) -> Result<()> {
+        for mut small in std::mem::take(&mut *lock(&self.small)?) {
+            self.flush(&mut small)?;
+        }
+        Ok(())
+    }
+}
+
+/// Cuts rows into ranges of about [`TASK_BYTES`] bytes of text.
+fn tasks<'t>(rows: usize, row: &dyn Fn(usize) -> Result<Option<&'t str>>) -> Vec<std::ops::Range<usize>> {
+    let mut tasks = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for index in 0..rows {
+        // A damaged row is reported by the task that counts it.
+        bytes += row(index).ok().flatten().map_or(0, str::len);
+        if bytes >= TASK_BYTES || index + 1 == rows {
+            tasks.push(start..index + 1);
+            (start, bytes) = (index + 1, 0);
+        }
+    }
+    tasks
+}
+
+/// The shard of a pretoken: by bits that the table inside the shard does not use first.
+fn shard_of(hashed: u64) -> usize {
+    (hashed >> 40) as usize % SHARDS
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> Result<std::sync::MutexGuard<'_, T>> {
+    mutex
+        .lock()
+        .map_err(|_| Error::Value("a thread died while counting; the counts are partial".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::train::arrow::Offsets;
+
+    fn by_space(text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        text.split_inclusive(' ').for_each(|word| emit(word.as_bytes()));
+        Ok(())
+    }
+
+    fn counted(counter: &Counter) -> BTreeMap<Vec<u8>, u64> {
+        let mut counts = BTreeMap::new();
+        counter
+            .for_each(|pretoken, count| assert!(counts.insert(pretoken.to_vec(), count).is_none()))
+            .expect("counting went well");
+        counts
+    }
+
+    fn numbers() -> Vec<String> {
+        (0..60_000u32)
+            .map(|number| format!("{number} {} is {}", number % 7, number / 2))
+            .collect()
+    }
+
+    #[test]
+    fn any_threads_and_batches_give_the_same_counts() {
+        let texts = numbers();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let one = Counter::default();
+        let report = one.count(&by_space, &texts, None).expect("counts");
+        assert_eq!(report.texts, 60_000);
+
+        for (threads, batch) in [(1, 1000), (2, 60_000), (3, 777), (8, 20_000)] {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("threads start");
+            let many = Counter::default();
+            for texts in texts.rchunks(batch) {
+                many.count(&by_space, texts, Some(&pool)).expect("counts");
+            }
+
+            assert_eq!(counted(&many), counted(&one));
+        }
+    }
+
+    #[test]
+    fn null_rows_are_skipped_and_counted() {
+        let offsets: Vec<u8> = [0i32, 1, 2, 3]
+            .iter()
+            .flat_map(|offset| offset.to_le_bytes())
+            .collect();
+        let column = ArrowStrings {
+            data: b"aba",
+            data_start: 0,
+            offsets: Offsets::Small(&offsets),
+            validity: Some(&[0b101]),
+            first_bit: 0,
+            len: 3,
+        };
+        let counter = Counter::default();
+
+        let report = counter.count_arrow(&by_space, column, None).expect("counts");
+
+        assert_eq!(
+            report,
+            BatchReport {
+                texts: 2,
+                nulls: 1,
+                bytes: 2
+            }
+        );
+        assert_eq!(counted(&counter), BTreeMap::from([(b"a".to_vec(), 2)]));
+    }
+
+    #[test]
+    fn weighted_pretokens_add_to_counted_ones() {
+        let counter = Counter::default();
+        counter.count(&by_space, &["a b"], None).expect("counts");
+        counter
+            .count_weighted([(b"b".as_slice(), 3_000_000_000)])
+            .expect("counts");
+
+        assert_eq!(
+            counted(&counter),
+            BTreeMap::from([(b"a ".to_vec(), 1), (b"b".to_vec(), 3_000_000_001)])
+        );
+        assert_eq!(counter.distinct(), Ok(2));
+    }
+
+    #[test]
+    fn what_the_pretokenizer_reports_comes_out() {
+        let fails = |_: &str, _: &mut dyn FnMut(&[u8])| Err(Error::SplitPattern("ran away".to_owned()));
+
+        let failed = Counter::default().count(&fails, &["a"], None);
+
+        assert_eq!(failed, Err(Error::SplitPattern("ran away".to_owned())));
+    }
+}

@@ -1,0 +1,365 @@
+//! Learns merges from counted words: the loop that makes a BPE vocabulary.
+//!
+//! Guarantee: the same vocabulary, ids and merges as the stock `BpeTrainer` (tokenizers 0.23.3), rule by rule:
+//! the most frequent pair first, overlapping occurrences counted (`aaa` holds `a a` twice) but merged from
+//! left to right; ties go to the smallest (left id, right id); a token whose text exists already, as a special
+//! token for instance, keeps that id. `hf_bpe/reference.py` says the same in forty lines that recount
+//! everything, and the tests hold the two and stock together.
+
+use hashbrown::HashSet;
+
+use crate::byte_alphabet::char_of;
+use crate::train::Alphabet;
+use crate::train::neighbours::Neighbours;
+use crate::train::pairs::Pairs;
+use crate::train::sequences::{Sequences, Symbol};
+use crate::{Error, Result};
+
+/// What to learn.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How many tokens to end with, special tokens and alphabet included.
+    pub vocab_size: usize,
+    /// The count below which a pair is never merged; 0 and 1 mean the same.
+    pub min_frequency: u64,
+    /// A pair that holds a merged token is only merged when the result is *shorter* than this, in bytes.
+    pub max_token_length: Option<usize>,
+    /// Characters that get an id whether or not they are seen.
+    pub initial_alphabet: Vec<char>,
+    /// Tokens with the first ids.
+    pub special_tokens: Vec<String>,
+    /// Tokens with the last ids, for those of them that were not learned.
+    pub last_special_tokens: Vec<String>,
+}
+
+impl Settings {
+    /// All 256 bytes as the alphabet, no special tokens, every pair allowed.
+    pub fn byte_level(vocab_size: usize) -> Self {
+        Self {
+            vocab_size,
+            min_frequency: 0,
+            max_token_length: None,
+            initial_alphabet: (0..=255).map(char_of).collect(),
+            special_tokens: Vec::new(),
+            last_special_tokens: Vec::new(),
+        }
+    }
+}
+
+/// A vocabulary and its merges.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Learned {
+    /// The tokens, written in the byte alphabet, in the order of their ids.
+    pub vocab: Vec<String>,
+    /// The merges, as pairs of ids, in order of rank.
+    pub merges: Vec<(u32, u32)>,
+}
+
+/// Learns from `words` and how often each was seen, in any order.
+///
+/// The vocabulary is larger than asked for when special tokens and alphabet alone are, and smaller when no pair
+/// is left: the caller can see both and say so. `progress` gets the number of merges so far, every few
+/// milliseconds, and returns whether to go on.
+///
+/// # Errors
+/// [`Error::Interrupted`] when `progress` returned false; [`Error::Value`] when the words are too many to hold.
+pub fn learn(
+    mut words: Vec<(&[u8], u64)>,
+    settings: &Settings,
+    progress: &mut dyn FnMut(usize) -> bool,
+) -> Result<Learned> {
+    words.retain(|&(_, count)| count > 0);
+    words.sort_unstable_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let mut learner = Learner::new(&words, settings, progress)?;
+    drop(words);
+    while learner.has_room() && learner.step()? {}
+    Ok(learner.finish())
+}
+
+/// How many occurrences are handled between two calls of `progress`: a few milliseconds of work.
+const POLL_EVERY: usize = 1 << 16;
+
+struct Learner<'a> {
+    vocab: Alphabet,
+    merges: Vec<(u32, u32)>,
+    sequences: Sequences,
+    pairs: Pairs,
+    before: Neighbours,
+    after: Neighbours,
+    /// Special tokens that will follow the vocabulary and are not in it yet.
+    last: HashSet<&'a str>,
+    settings: &'a Settings,
+    progress: &'a mut dyn FnMut(usize) -> bool,
+    until_poll: usize,
+}
+
+impl<'a> Learner<'a> {
+    fn new(
+        words: &[(&[u8], u64)],
+        settings: &'a Settings,
+        progress: &'a mut dyn FnMut(usize) -> bool,
+    ) -> Result<Self> {
+        let vocab = Alphabet::new(
+            &settings.special_tokens,
+            &seen_bytes(words),
+            &settings.initial_alphabet,
+        );
+        let sequences = Sequences::new(words, &vocab)?;
+        let min_count = i64::try_from(settings.min_frequency).unwrap_or(i64::MAX).max(1);
+        let mut poll = || {
+            if progress(0) {
+                Ok(())
+            } else {
+                Err(Error::Interrupted)
+            }
+        };
+        let pairs = Pairs::new(&sequences, min_count, &mut poll)?;
+        let last = settings.last_special_tokens.iter().map(String::as_str);
+        Ok(Self {
+            last: last.filter(|token| !vocab.contains(token)).collect(),
+            vocab,
+            merges: Vec::new(),
+            sequences,
+            pairs,
+            before: Neighbours::default(),
+            after: Neighbours::default(),
+            settings,
+            progress,
+            until_poll: POLL_EVERY,
+        })
+    }
+
+    fn has_room(&self) -> bool {
+        self.vocab.len() + self.last.len() < self.settings.vocab_size
+    }
+
+    /// Merges the best pair; false when none is left.
+    fn step(&mut self) -> Result<bool> {
+        let Some(((left, right), positions)) = self.pairs.pop() else {
+            return Ok(false);
+        };
+        let text = [self.vocab.text(left), self.vocab.text(right)].concat();
+        let merged = self.vocab.token(&text);
+        self.last.remove(text.as_str());
+        self.merges.push((left, right));
+        self.poll(8)?; // popping and naming cost about as much as a few occurrences
+        for chunk in positions.chunks(POLL_EVERY) {
+            self.poll(chunk.len())?;
+            self.merge_at(chunk, (left, right), merged);
+        }
+        self.update_pairs((left, right), merged);
+        Ok(true)
+    }
+
+    fn poll(&mut self, work: usize) -> Result<()> {
+        if let Some(left) = self.until_poll.checked_sub(work) {
+            self.until_poll = left;
+            return Ok(());
+        }
+        self.until_poll = POLL_EVERY;
+        if (self.progress)(self.merges.len()) {
+            Ok(())
+        } else {
+            Err(Error::Interrupted)
+        }
+    }
+
+    /// Merges the pair at those of `positions` where it still is, and notes what happens to the neighbours.
+    fn merge_at(&mut self, positions: &[u32], (left, right): (u32, u32), merged: u32) {
+        let Self {
+            sequences,
+            before,
+            after,
+            ..
+        } = self;
+        let limit = self.settings.max_token_length.unwrap_or(usize::MAX);
+        let mut run = 0;
+        for &position in positions {
+            let Some((first, second)) = sequences.pair_at(position, left, right) else {
+                continue;
+            };
+            let count = sequences.count_at(position, &mut run);
+            let allowed = |neighbour: Symbol| ((neighbour.len + first.len + second.len) as usize) < limit;
+            if let Some(symbol) = sequences.before(first) {
+                before.note(symbol.id, count, allowed(symbol).then_some(symbol.start));
+            }
+            if let Some(symbol) = sequences.after(second) {
+                after.note(symbol.id, count, allowed(symbol).then_some(position));
+            }
+            sequences.merge(first, second, merged);
+        }
+    }
+
+    /// Carries what the neighbours lost and gained over to the pairs.
+    ///
+    /// All gains come first: in `aaaa` the first merge makes a pair (`aa`, `a`) that the second takes away.
+    fn update_pairs(&mut self, (left, right): (u32, u32), merged: u32) {
+        let pairs = &mut self.pairs;
+        for neighbour in self.before.noted() {
+            pairs.add(neighbour.id, merged, neighbour.gained, &neighbour.positions);
+        }
+        for neighbour in self.after.noted() {
+            pairs.add(merged, neighbour.id, neighbour.gained, &neighbour.positions);
+        }
+        for neighbour in self.before.noted() {
+            pairs.remove(neighbour.id, left, neighbour.lost);
+        }
+        for neighbour in self.after.noted() {
+            pairs.remove(right, neighbour.id, neighbour.lost);
+        }
+        self.before.clear();
+        self.after.clear();
+    }
+
+    fn finish(mut self) -> Learned {
+        for token in &self.settings.last_special_tokens {
+            self.vocab.token(token);
+        }
+        Learned {
+            vocab: self.vocab.into_tokens(),
+            merges: self.merges,
+        }
+    }
+}
+
+fn seen_bytes(words: &[(&[u8], u64)]) -> [bool; 256] {
+    let mut seen = [false; 256];
+    for byte in words.iter().flat_map(|(word, _)| *word) {
+        seen[usize::from(*byte)] = true;
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learned(words: &[(&str, u64)], settings: &Settings) -> Learned {
+        let words = words
+            .iter()
+            .map(|&(word, count)| (word.as_bytes(), count))
+            .collect();
+        learn(words, settings, &mut |_| true).expect("nothing interrupts")
+    }
+
+    fn merges(words: &[(&str, u64)], settings: &Settings) -> Vec<String> {
+        let learned = learned(words, settings);
+        let text = |id: u32| learned.vocab[id as usize].as_str();
+        learned
+            .merges
+            .iter()
+            .map(|&(left, right)| format!("{} {}", text(left), text(right)))
+            .collect()
+    }
+
+    fn seen_only(vocab_size: usize) -> Settings {
+        Settings {
+            initial_alphabet: Vec::new(),
+            ..Settings::byte_level(vocab_size)
+        }
+    }
+
+    #[test]
+    fn overlaps_count_but_merge_from_left_to_right() {
+        // `a a` counts twice in `aaa`, which beats `b c`.
+        let merges = merges(&[("aaa", 2), ("bc", 3)], &Settings::byte_level(1000));
+
+        assert_eq!(merges, ["a a", "b c", "aa a"]);
+    }
+
+    #[test]
+    fn ties_go_to_the_lowest_ids() {
+        let words = [("xy", 5), ("ab", 5), (" z", 5)];
+        let mut settings = Settings::byte_level(1000);
+
+        assert_eq!(merges(&words, &settings), ["a b", "x y", "Ġ z"]);
+
+        settings.special_tokens = vec!["x".to_owned()];
+        assert_eq!(merges(&words, &settings), ["x y", "a b", "Ġ z"]);
+    }
+
+    #[test]
+    fn an_existing_text_keeps_its_id() {
+        let settings = Settings {
+            special_tokens: vec!["aa".to_owned()],
+            ..seen_only(100)
+        };
+
+        let learned = learned(&[("aaaa", 1)], &settings);
+
+        assert_eq!(learned.vocab, ["aa", "a", "aaaa"]);
+        assert_eq!(learned.merges, [(1, 1), (0, 0)]);
+    }
+
+    #[test]
+    fn last_special_tokens_take_the_last_ids_unless_learned() {
+        let last = ["<e>", "ab", "<p>"].map(str::to_owned).to_vec();
+        let vocab = |size| {
+            let settings = Settings {
+                last_special_tokens: last.clone(),
+                ..seen_only(size)
+            };
+            learned(&[("abc", 2)], &settings).vocab
+        };
+
+        assert_eq!(vocab(6), ["a", "b", "c", "<e>", "ab", "<p>"]);
+        assert_eq!(vocab(7), ["a", "b", "c", "ab", "abc", "<e>", "<p>"]);
+    }
+
+    #[test]
+    fn long_tokens_are_only_merged_below_the_limit() {
+        let limited = |limit| Settings {
+            max_token_length: Some(limit),
+            ..seen_only(100)
+        };
+
+        assert_eq!(merges(&[("abcd", 2)], &limited(0)), ["a b", "c d"]);
+        assert_eq!(merges(&[("abcd", 2)], &limited(3)), ["a b", "c d"]);
+        assert_eq!(merges(&[("abcd", 2)], &limited(4)), ["a b", "c d"]);
+        assert_eq!(merges(&[("abcde", 2)], &limited(4)), ["a b", "c d", "cd e"]);
+        assert_eq!(merges(&[("abcd", 2)], &limited(5)), ["a b", "c d", "ab cd"]);
+    }
+
+    #[test]
+    fn the_size_asked_for_is_a_bound_that_the_alphabet_may_break() {
+        assert_eq!(
+            learned(&[("abab", 2)], &Settings::byte_level(10)).vocab.len(),
+            256
+        );
+        assert_eq!(
+            learned(&[("abab", 2)], &Settings::byte_level(257)).vocab.len(),
+            257
+        );
+        assert_eq!(
+            learned(&[("abab", 2)], &Settings::byte_level(9000)).vocab.len(),
+            258
+        );
+        assert_eq!(learned(&[], &seen_only(9000)).vocab.len(), 0);
+    }
+
+    #[test]
+    fn counts_beyond_31_bits_stay_right() {
+        let words = [("the", 3_000_000_000), ("of", 2_000_000_000), ("never", 0)];
+
+        assert_eq!(merges(&words, &seen_only(100)), ["h e", "t he", "o f"]);
+    }
+
+    #[test]
+    fn interrupting_is_an_error() {
+        let words = vec![(b"ab".as_slice(), 1); 3];
+
+        let interrupted = learn(words, &Settings::byte_level(1000), &mut |_| false);
+
+        assert!(
+            interrupted.is_ok_and(|learned| learned.merges.len() == 1),
+            "too little work to ask"
+        );
+        let long = "ab".repeat(1 << 16);
+        let interrupted = learn(
+            vec![(long.as_bytes(), 1)],
+            &Settings::byte_level(1000),
+            &mut |_| false,
+        );
+        assert_eq!(interrupted, Err(Error::Interrupted));
+    }
+}

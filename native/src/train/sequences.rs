@@ -1,0 +1,247 @@
+//! All distinct words as symbol sequences in one array, merged in place.
+//!
+//! A word lies between two [`BOUNDARY`] slots. A symbol made of `n` base symbols takes `n` slots: its id in
+//! the first, and in the second and the last its length, marked [`INSIDE`], so that both neighbours are found
+//! without a search and a position is a whole address. Hence one merge costs the same in a word of three
+//! bytes and in a line of a million, where stock copies the rest of the word each time.
+//!
+//! Words lie in descending order of their counts: equal counts form runs, so a position needs no pointer to
+//! its word, and the words that most merges touch share cache lines.
+
+use crate::train::Alphabet;
+use crate::{Error, Result};
+
+const INSIDE: u32 = 1 << 31;
+const BOUNDARY: u32 = u32::MAX;
+
+/// A symbol and where it lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Symbol {
+    /// The id of the symbol.
+    pub id: u32,
+    /// The slot of its first base symbol.
+    pub start: u32,
+    /// How many base symbols it consists of.
+    pub len: u32,
+}
+
+/// The symbols of all words.
+pub struct Sequences {
+    slots: Vec<u32>,
+    /// Where the words of each count begin, ascending.
+    run_starts: Vec<u32>,
+    /// The count of each run, descending.
+    run_counts: Vec<i64>,
+}
+
+impl Sequences {
+    /// Lays out `words` as the initial symbols of `alphabet`; they have to be in descending order of counts.
+    pub fn new(words: &[(&[u8], u64)], alphabet: &Alphabet) -> Result<Self> {
+        let total: usize = words.iter().map(|(word, _)| word.len() + 1).sum();
+        let pairs: u128 = words
+            .iter()
+            .map(|&(word, count)| word.len() as u128 * u128::from(count))
+            .sum();
+        if total >= INSIDE as usize {
+            return Err(Error::Value(format!(
+                "the distinct pretokens have {total} bytes; training holds at most {INSIDE}. Use a split pattern \
+                 that cuts more often, or a part of the corpus."
+            )));
+        }
+        if pairs > i64::MAX as u128 {
+            return Err(Error::Value(format!(
+                "the counts of pretokens add up to {pairs} bytes of text, more than 2^63 - 1"
+            )));
+        }
+        let mut sequences = Self {
+            slots: Vec::with_capacity(total + 1),
+            run_starts: Vec::new(),
+            run_counts: Vec::new(),
+        };
+        sequences.slots.push(BOUNDARY);
+        for &(word, count) in words {
+            sequences.push_word(word, count as i64, alphabet);
+        }
+        Ok(sequences)
+    }
+
+    fn push_word(&mut self, word: &[u8], count: i64, alphabet: &Alphabet) {
+        let start = self.slots.len();
+        self.slots.extend(alphabet.initial_symbols(word));
+        if self.slots.len() - start < 2 {
+            self.slots.truncate(start); // no pair, nothing to merge
+            return;
+        }
+        self.slots.push(BOUNDARY);
+        if self.run_counts.last() != Some(&count) {
+            self.run_starts.push(start as u32);
+            self.run_counts.push(count);
+        }
+    }
+
+    /// Calls `visit` with each pair of neighbours, its position, and the count of its word, in order.
+    ///
+    /// Only for the initial state, in which each slot is a symbol.
+    pub fn initial_pairs(&self, mut visit: impl FnMut((u32, u32), u32, i64) -> Result<()>) -> Result<()> {
+        let mut run = 0;
+        for (position, pair) in self.slots.windows(2).enumerate() {
+            if pair[0] != BOUNDARY && pair[1] != BOUNDARY {
+                visit(
+                    (pair[0], pair[1]),
+                    position as u32,
+                    self.count_at(position as u32, &mut run),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The count of the word at `position`.
+    ///
+    /// `run` says where the search begins: 0 at first, then what the last call left, for ascending positions.
+    #[inline]
+    pub fn count_at(&self, position: u32, run: &mut usize) -> i64 {
+        if self
+            .run_starts
+            .get(*run + 1)
+            .is_some_and(|&next| next <= position)
+        {
+            *run += self.run_starts[*run..].partition_point(|&start| start <= position) - 1;
+        }
+        self.run_counts[*run]
+    }
+
+    /// The symbols at `position` when they are `left` and `right`: this pair may have gone since it was noted.
+    #[inline]
+    pub fn pair_at(&self, position: u32, left: u32, right: u32) -> Option<(Symbol, Symbol)> {
+        if self.slots[position as usize] != left {
+            return None;
+        }
+        let first = self.symbol_at(position);
+        let start = position + first.len;
+        (self.slots[start as usize] == right).then(|| (first, self.symbol_at(start)))
+    }
+
+    /// The symbol before `symbol` in its word.
+    #[inline]
+    pub fn before(&self, symbol: Symbol) -> Option<Symbol> {
+        match self.slots[symbol.start as usize - 1] {
+            BOUNDARY => None,
+            marked if marked & INSIDE != 0 => {
+                let len = marked & !INSIDE;
+                let start = symbol.start - len;
+                Some(Symbol {
+                    id: self.slots[start as usize],
+                    start,
+                    len,
+                })
+            }
+            id => Some(Symbol {
+                id,
+                start: symbol.start - 1,
+                len: 1,
+            }),
+        }
+    }
+
+    /// The symbol after `symbol` in its word.
+    #[inline]
+    pub fn after(&self, symbol: Symbol) -> Option<Symbol> {
+        let start = symbol.start + symbol.len;
+        (self.slots[start as usize] != BOUNDARY).then(|| self.symbol_at(start))
+    }
+
+    /// Makes `first` and the `second` that follows it one symbol with the id `merged`.
+    #[inline]
+    pub fn merge(&mut self, first: Symbol, second: Symbol, merged: u32) {
+        let (start, len) = (first.start as usize, first.len + second.len);
+        self.slots[second.start as usize] = INSIDE; // no longer the start of a symbol
+        self.slots[start] = merged;
+        self.slots[start + 1] = INSIDE | len;
+        self.slots[start + len as usize - 1] = INSIDE | len;
+    }
+
+    #[inline]
+    fn symbol_at(&self, start: u32) -> Symbol {
+        let next = self.slots[start as usize + 1];
+        let len = if next & INSIDE != 0 && next != BOUNDARY {
+            next & !INSIDE
+        } else {
+            1
+        };
+        Symbol {
+            id: self.slots[start as usize],
+            start,
+            len,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sequences(words: &[(&[u8], u64)]) -> Sequences {
+        Sequences::new(words, &Alphabet::new(&[], &[true; 256], &[])).expect("small words fit")
+    }
+
+    fn ids(sequences: &Sequences) -> Vec<u32> {
+        let mut ids = Vec::new();
+        let mut symbol = Some(sequences.symbol_at(1));
+        while let Some(now) = symbol {
+            ids.push(now.id);
+            symbol = sequences.after(now);
+        }
+        ids
+    }
+
+    #[test]
+    fn merging_keeps_both_neighbours_in_reach() {
+        let mut sequences = sequences(&[(b"abcde", 1)]);
+        let [a, b, c, d, e] = ids(&sequences)[..] else {
+            panic!("five symbols")
+        };
+
+        let (first, second) = sequences.pair_at(2, b, c).expect("bc is there");
+        sequences.merge(first, second, 300);
+        let (first, second) = sequences.pair_at(2, 300, d).expect("bc d is there");
+        sequences.merge(first, second, 301);
+
+        assert_eq!(ids(&sequences), [a, 301, e]);
+        assert_eq!(sequences.pair_at(3, c, d), None);
+        let last = sequences.symbol_at(5);
+        assert_eq!(
+            sequences.before(last),
+            Some(Symbol {
+                id: 301,
+                start: 2,
+                len: 3
+            })
+        );
+        assert_eq!(sequences.after(last), None);
+    }
+
+    #[test]
+    fn counts_follow_the_words() {
+        let sequences = sequences(&[(b"ab", 9), (b"x", 5), (b"cd", 5), (b"ef", 5), (b"gh", 1)]);
+
+        let mut seen = Vec::new();
+        sequences
+            .initial_pairs(|_, position, count| {
+                seen.push((position, count));
+                Ok(())
+            })
+            .expect("visiting never fails here");
+
+        assert_eq!(seen, [(1, 9), (4, 5), (7, 5), (10, 1)]);
+    }
+
+    #[test]
+    fn counts_beyond_64_bits_are_refused() {
+        let word: &[u8] = b"ab";
+
+        let refused = Sequences::new(&[(word, u64::MAX)], &Alphabet::new(&[], &[true; 256], &[]));
+
+        assert!(refused.is_err_and(|error| error.to_string().contains("2^63")));
+    }
+}

@@ -1,0 +1,287 @@
+"""The command line: what it prints where, its exit codes, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+from hf_bpe import HfBpeTokenizer
+from hf_bpe.cli.output import json_line, printable
+
+COMMAND = [sys.executable, "-c", "from hf_bpe.cli import main; main()"]
+ENVIRONMENT = os.environ | {"TRANSFORMERS_VERBOSITY": "error", "COLUMNS": "200"}
+TEXT = "the cat sat on the mat, the cat sat\n" * 50
+
+
+def run(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run `hf-bpe` in a process of its own."""
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, env=ENVIRONMENT, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory that `hf-bpe train` made, with a special token that a terminal would obey."""
+    folder = tmp_path_factory.mktemp("cli")
+    (folder / "corpus.txt").write_text(TEXT, encoding="utf-8")
+    arguments = ("--vocab-size", "270", "--eos-token", "<|end|>", "--special-token", "\x1b[31m\x9b")
+    result = run("train", folder / "corpus.txt", *arguments, "--out", folder / "made" / "tokenizer")
+    assert result.returncode == 0, result.stderr
+    return folder / "made" / "tokenizer"
+
+
+def test_training_makes_a_directory_that_auto_tokenizer_loads(directory: Path) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+
+    assert isinstance(tokenizer, HfBpeTokenizer)
+    assert len(tokenizer) == 270
+    assert tokenizer.eos_token == "<|end|>"
+    assert [path.name for path in directory.parent.iterdir()] == ["tokenizer"], "something was left beside it"
+
+
+def test_training_prints_the_directory_on_stdout_and_the_rest_on_stderr(tmp_path: Path) -> None:
+    result = run("train", "-", "--vocab-size", "260", "--out", tmp_path / "new", stdin=TEXT.encode())
+
+    assert result.stdout.decode() == f"{tmp_path / 'new'}\n"
+    assert b"Merging" in result.stderr
+    assert b"260 tokens" in result.stderr
+
+
+def test_training_from_stdin_equals_training_from_the_file(directory: Path, tmp_path: Path) -> None:
+    arguments = ("--vocab-size", "270", "--eos-token", "<|end|>", "--special-token", "\x1b[31m\x9b")
+    result = run("train", "-", *arguments, "--out", tmp_path / "piped", "--no-progress", stdin=TEXT.encode())
+
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "piped" / "tokenizer.json").read_bytes() == (directory / "tokenizer.json").read_bytes()
+
+
+def test_json_lines_are_streamed_and_nulls_counted(tmp_path: Path) -> None:
+    rows = [{"content": "ab ab ab"}, {"content": None}, {"content": "cd cd"}]
+    (tmp_path / "a[1].jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    result = run(
+        "train", tmp_path / "a[1].jsonl", "--text-column", "content", "--vocab-size", "257", "--out", tmp_path / "new"
+    )
+
+    assert result.returncode == 0, result.stderr
+    assert b"1 null rows skipped" in result.stderr
+
+
+def test_a_directory_means_its_text_files(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    (corpus / "inner").mkdir(parents=True)
+    (corpus / "inner" / "a.txt").write_text(TEXT, encoding="utf-8")
+    (corpus / ".hidden").write_bytes(b"\xff")
+    (corpus / "image.bin").write_bytes(b"\x89\0\xff")
+
+    result = run("train", corpus, "--vocab-size", "260", "--out", tmp_path / "new", "--no-progress")
+
+    assert result.returncode == 0, result.stderr
+    assert f"binary files left out of {corpus}: 1".encode() in result.stderr
+
+
+def test_a_short_corpus_warns_in_one_line(tmp_path: Path) -> None:
+    result = run("train", "-", "--vocab-size", "5000", "--out", tmp_path / "new", "--no-progress", stdin=b"ab ab")
+
+    assert result.returncode == 0
+    assert b"hf-bpe: warning: the vocabulary has 257 tokens, not the 5000 asked for" in result.stderr
+
+
+def assert_failed(result: subprocess.CompletedProcess[bytes], code: int, reason: str) -> None:
+    """Assert that a command failed with `code`, said `reason`, showed no traceback and printed no result."""
+    assert result.returncode == code, result.stderr
+    assert reason in result.stderr.decode()
+    assert b"Traceback" not in result.stderr
+    assert result.stdout == b""
+    if code == 1:
+        assert len([line for line in result.stderr.splitlines() if line.startswith(b"hf-bpe: ")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "code", "reason"),
+    [
+        (["-", "--vocab-size", "100"], b"ab", 1, "vocab_size=100 is too small"),
+        (["-", "--vocab-size", "300"], b"fine\nx \xff", 1, "stdin, line 2, isn't UTF-8"),
+        (["-", "--vocab-size", "300", "--split-pattern", "("], b"ab", 1, "hf-bpe: error: "),
+        (["-", "--vocab-size", "300", "--split-pattern", "lama3"], b"ab", 1, "'lama3' is not one of"),
+        (["-", "--vocab-size", "300", "--normalizer", "NFX"], b"ab", 1, "NFX"),
+        (["missing-file", "--vocab-size", "300"], b"", 2, "'missing-file' is no file"),
+        (["-"], b"", 2, "--vocab-size"),
+        (["--vocab-size", "300"], b"", 2, "SOURCE"),
+    ],
+)
+def test_a_training_that_fails_says_why_and_leaves_nothing(
+    arguments: list[str], stdin: bytes, code: int, reason: str, tmp_path: Path
+) -> None:
+    result = run("train", *arguments, "--out", tmp_path / "out" / "new", "--no-progress", stdin=stdin)
+
+    assert_failed(result, code, reason)
+    assert not list(tmp_path.glob("out/*")) and not list(tmp_path.glob("out/.*"))
+
+
+def test_a_directory_with_files_is_only_written_to_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    arguments = ("train", "-", "--vocab-size", "256", "--out", tmp_path, "--no-progress")
+
+    refused = run(*arguments, stdin=b"ab")
+    assert_failed(refused, 1, "is not empty")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
+
+    assert run(*arguments, "--overwrite", stdin=b"ab").returncode == 0
+    assert len(AutoTokenizer.from_pretrained(tmp_path)) == 256
+    assert (tmp_path / "model.safetensors").read_bytes() == b"weights"
+
+
+def test_an_interrupt_stops_within_a_second_and_leaves_nothing(tmp_path: Path) -> None:
+    command = [*COMMAND, "train", "-", "--vocab-size", "300", "--out", str(tmp_path / "new")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    ) as process:
+        assert process.stdin is not None and process.stderr is not None
+        process.stdin.write(TEXT.encode())
+        process.stdin.flush()
+        assert process.stderr.read(9).strip(b"\r\n").startswith(b"Counting"), "the bar tells that training has begun"
+        asked = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert time.monotonic() - asked < 1.5
+    assert b"hf-bpe: interrupted" in stderr
+    assert b"Traceback" not in stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ids_are_those_of_stock(directory: Path) -> None:
+    text = "the cat — naïve 漢字 <|end|> ate\n"
+    stock = PreTrainedTokenizerFast.from_pretrained(directory)
+
+    assert list(map(int, run("encode", directory, text).stdout.split())) == stock.encode(text)
+    assert list(map(int, run("encode", directory, stdin=text.encode()).stdout.split())) == stock.encode(text)
+    split = run("encode", directory, "--split-special-tokens", "-", stdin=text.encode())
+    assert list(map(int, split.stdout.split())) == stock.encode(text, split_special_tokens=True)
+
+
+def test_tokens_are_printed_one_a_line(directory: Path) -> None:
+    result = run("encode", directory, "--tokens", "the cat<|end|>")
+
+    assert result.stdout.decode().splitlines() == ["the", "Ġcat", "<|end|>", ""]
+
+
+def test_json_holds_ids_tokens_and_offsets_of_each_line(directory: Path) -> None:
+    result = run("encode", directory, "--json", "--lines", stdin="é the\n\nthe".encode())
+    first, second, third = map(json.loads, result.stdout.splitlines())
+
+    assert first["tokens"] == ["Ã", "©", "Ġthe"]
+    assert first["offsets"] == [[0, 1], [0, 1], [1, 5]]
+    assert second == {"ids": [], "tokens": [], "offsets": []}
+    assert third["tokens"] == ["the"]
+
+
+def test_a_pipe_carries_any_text_there_and_back(directory: Path) -> None:
+    text = "\x00\x1b[31m\x9b ☃ 👩‍👩‍👧\r\n\n\u2028 end without newline".encode()
+
+    encoded = run("encode", directory, stdin=text)
+    decoded = run("decode", directory, stdin=encoded.stdout)
+
+    assert decoded.stdout == text
+    assert encoded.stderr == decoded.stderr == b""
+
+
+def test_decode_takes_ids_as_arguments_and_leaves_special_tokens_out_when_asked(directory: Path) -> None:
+    ids = run("encode", directory, "the<|end|> cat").stdout.decode().split()
+
+    assert run("decode", directory, *ids).stdout == b"the<|end|> cat"
+    assert run("decode", directory, "--skip-special-tokens", *ids).stdout == b"the cat"
+    assert run("decode", directory, "--lines", stdin=f"{ids[0]}\n{ids[0]}\n".encode()).stdout == b"the\nthe\n"
+
+
+@pytest.mark.parametrize("option", ["--tokens", "--json"])
+def test_escapes_in_tokens_cannot_reach_a_terminal(directory: Path, option: str) -> None:
+    output = run("encode", directory, option, "a\x1b[31m\x9bb").stdout.decode()
+
+    assert not {"\x1b", "\x9b"} & set(output)
+    assert "[31m" in output
+
+
+def test_decoded_escapes_reach_a_terminal_only_when_asked(directory: Path) -> None:
+    ids = run("encode", directory, stdin="\x1b[31m\x9b\n".encode()).stdout.decode().split()
+
+    assert on_terminal("decode", directory, *ids) == b"\\x1b[31m\\x9b\r\n\r\n"
+    assert on_terminal("decode", directory, "--raw", *ids) == "\x1b[31m\x9b\r\n\r\n".encode()
+
+
+def on_terminal(*arguments: Any) -> bytes:
+    """Return what a command writes to a terminal."""
+    controller, terminal = pty.openpty()
+    try:
+        command = [*COMMAND, *map(str, arguments)]
+        subprocess.run(command, stdout=terminal, stdin=subprocess.DEVNULL, env=ENVIRONMENT, timeout=120, check=True)
+        return os.read(controller, 10_000)
+    finally:
+        os.close(terminal)
+        os.close(controller)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "code", "reason"),
+    [
+        (["encode", "DIR", "--ids", "--tokens", "a"], b"", 2, "choose one of"),
+        (["encode", "DIR", "--lines", "a"], b"", 2, "--lines reads stdin"),
+        (["encode", "DIR"], b"\xff", 1, "stdin isn't UTF-8: byte 0 is 0xff"),
+        (["encode", "no-such-directory", "a"], b"", 2, "no-such-directory"),
+        (["encode", "EMPTY", "a"], b"", 1, "tokenizer.json"),
+        (["decode", "DIR", "1", "x"], b"", 1, "'x' is no id"),
+        (["decode", "DIR", "99999999999999999999999"], b"", 1, "hf-bpe: error: "),
+        (["no-such-command"], b"", 2, "no-such-command"),
+    ],
+)
+def test_a_failure_is_one_clear_line(
+    directory: Path, tmp_path: Path, arguments: list[str], stdin: bytes, code: int, reason: str
+) -> None:
+    folders = {"DIR": str(directory), "EMPTY": str(tmp_path)}
+
+    assert_failed(run(*(folders.get(word, word) for word in arguments), stdin=stdin), code, reason)
+
+
+def test_a_reader_that_goes_away_is_no_error_message(directory: Path) -> None:
+    command = [*COMMAND, "encode", str(directory), "--lines"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdout = None
+        _, stderr = process.communicate(b"the cat sat\n" * 50_000, timeout=60)
+
+    assert process.returncode == 141
+    assert stderr == b""
+
+
+@pytest.mark.parametrize("command", [(), ("train",), ("encode",), ("decode",)])
+def test_help_is_on_stdout_and_shows_an_example(command: tuple[str, ...]) -> None:
+    result = run(*command, "--help")
+
+    assert result.returncode == 0
+    assert "Usage: hf-bpe" in result.stdout.decode()
+    if command:
+        assert f"    hf-bpe {command[0]} my-tokenizer" in result.stdout.decode() or "hf-bpe train corpus.txt" in (
+            result.stdout.decode()
+        )
+
+
+def test_control_characters_are_written_as_escapes() -> None:
+    assert printable("a\x1b[0m\n\x85\u202eb\u2028") == "a\\x1b[0m\\n\\x85\\u202eb\\u2028"
+    assert printable("a\n\tb\x07", keep_lines=True) == "a\n\tb\\x07"
+    assert json.loads(json_line("\x9b\u202e漢\n")) == "\x9b\u202e漢\n"
+    assert json_line("\x9b漢") == '"\\u009b漢"'
