@@ -35,8 +35,9 @@ const STACK_PER_BYTE: usize = 16;
 /// What one text may take by the clock. Honest patterns take about 0.1 microseconds a byte.
 const TIME: Duration = Duration::from_secs(10);
 const MICROSECONDS_PER_BYTE: u64 = 20;
-/// In a short text the clock is looked at once in so many tries.
-const TRIES_PER_LOOK: u32 = 16;
+/// The clock is looked at once in so many tries, or before each where so many take longer than [`SLOW`].
+const TRIES_PER_LOOK: u32 = 64;
+const SLOW: Duration = Duration::from_millis(50);
 /// Up to this many bytes even a search that steps over the rest of the text from every place takes a fraction of a second.
 const SHORT: usize = 1 << 14;
 
@@ -52,6 +53,9 @@ pub(super) struct Search<'a> {
     steps: u64,
     stack: u32,
     started: Instant,
+    /// When the clock was looked at last, after how many tries it is the next time, and how many have been since.
+    looked: Instant,
+    tries_per_look: u32,
     tries: u32,
 }
 
@@ -65,6 +69,7 @@ enum Reach {
 impl<'a> Search<'a> {
     pub(super) fn new(engine: &'a Engine, text: &'a str) -> Self {
         let stack = STACK.saturating_add(STACK_PER_BYTE.saturating_mul(text.len()));
+        let started = Instant::now();
         Self {
             engine,
             text,
@@ -73,7 +78,9 @@ impl<'a> Search<'a> {
             last_end: None,
             steps: STEPS + STEPS_PER_BYTE * text.len() as u64,
             stack: stack.min(1 << 31) as u32,
-            started: Instant::now(),
+            started,
+            looked: started,
+            tries_per_look: TRIES_PER_LOOK,
             tries: 0,
         }
     }
@@ -120,22 +127,21 @@ impl<'a> Search<'a> {
     /// The engine doesn't say how many steps it took, only that they were too many. So it starts with the free steps, and
     /// each time they don't suffice it starts over with more, which are then taken off what is left.
     fn attempt(&mut self, place: usize, reach: Reach) -> Result<Option<Range<usize>>> {
-        self.tries = self.tries.wrapping_add(1);
-        if self.text.len() > SHORT || self.tries.is_multiple_of(TRIES_PER_LOOK) {
-            self.look_at_the_clock(Duration::ZERO)?;
-        }
+        self.count_try()?;
         let mut steps = FREE_STEPS;
+        let mut started = None;
         loop {
-            let started = Instant::now();
             match self.ask(place, reach, steps) {
                 Ok(false) => return Ok(None),
                 Ok(true) => return self.found().map(Some),
                 Err(error)
                     if error.code() == onig_sys::ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER && self.steps > 0 =>
                 {
-                    self.look_at_the_clock(started.elapsed() * MORE)?;
+                    let took = started.map_or(Duration::ZERO, |started: Instant| started.elapsed());
+                    self.look_at_the_clock(took * MORE)?;
                     steps = (steps * u64::from(MORE)).min(self.steps);
                     self.steps -= steps;
+                    started = Some(self.looked);
                 }
                 Err(error) => return Err(self.stopped(error.description())),
             }
@@ -170,10 +176,27 @@ impl<'a> Search<'a> {
         }
     }
 
+    fn count_try(&mut self) -> Result<()> {
+        self.tries += 1;
+        if self.tries < self.tries_per_look {
+            return Ok(());
+        }
+        let last = self.looked;
+        self.look_at_the_clock(Duration::ZERO)?;
+        self.tries_per_look = if self.looked - last > SLOW {
+            1
+        } else {
+            TRIES_PER_LOOK
+        };
+        Ok(())
+    }
+
     /// An error where the time is up, or would be after `more` time.
-    fn look_at_the_clock(&self, more: Duration) -> Result<()> {
+    fn look_at_the_clock(&mut self, more: Duration) -> Result<()> {
+        self.tries = 0;
+        self.looked = Instant::now();
         let limit = TIME + Duration::from_micros(MICROSECONDS_PER_BYTE * self.text.len() as u64);
-        if self.started.elapsed() + more < limit {
+        if self.looked - self.started + more < limit {
             return Ok(());
         }
         Err(self.stopped(&format!("the limit is {} seconds", limit.as_secs())))
