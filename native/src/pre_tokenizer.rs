@@ -11,6 +11,7 @@ mod behavior;
 mod byte_level;
 mod cl100k;
 mod classes;
+mod cost;
 mod digits;
 mod engine;
 mod gpt2;
@@ -18,6 +19,7 @@ mod limits;
 mod o200k;
 mod published;
 mod scanner;
+mod search;
 mod split;
 
 use std::ops::Range;

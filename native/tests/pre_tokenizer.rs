@@ -334,3 +334,40 @@ fn behaviors_equal_the_model_for_every_engine() {
         }
     }
 }
+
+/// Long texts are searched place by place where the pattern may look far ahead.
+#[test]
+fn the_engine_equals_onig_on_long_texts() {
+    let patterns = [
+        r"a*b",
+        r"(?>a+)b|\s",
+        r"(?=a)",
+        r"(?<=a)b*",
+        r"\b",
+        r"\w+|[^\w\s]+",
+        r"\s*$",
+        r"^\s*|x$",
+        r"a+\Kb",
+        r"\G(?:a|x)+b?",
+        r"a*?|b",
+        r"(?i:AB|y)+(?!\S)",
+        r"(a)(b)?\s+\1",
+        r"\X",
+        r"\n+",
+        r"[^\S\n]*\n",
+        "あ+?(?=x|y)",
+        r"(?L)a|ab|aby",
+        r"a(*FAIL)|b",
+    ];
+    let alphabet: Vec<char> = "aaabb xyあé\u{301}.\n1".chars().collect();
+    let mut random = Random(11);
+    let mut text = String::new();
+    while text.len() < 40_000 {
+        text.push_str(&random.text(&alphabet, 30));
+    }
+    for pattern in patterns {
+        let engine = onig::Regex::new(pattern).unwrap();
+        let expected = model(stock_matches(&engine, &text), Behavior::Isolated, false);
+        assert_eq!(pieces(&isolated(pattern), &text), expected, "{pattern}");
+    }
+}

@@ -45,7 +45,7 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// The one table of the process, made at first use (about a millisecond).
+    /// The one table of the process, made at first use.
     pub(super) fn get() -> &'static Classes {
         static CLASSES: LazyLock<Classes> = LazyLock::new(Classes::build);
         &CLASSES

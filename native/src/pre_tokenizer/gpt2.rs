@@ -1,4 +1,4 @@
-//! The split pattern of GPT-2, also of RoBERTa, GPT-NeoX, OPT, BLOOM's neighbours and every bare `ByteLevel`.
+//! The split pattern of GPT-2, also of RoBERTa, GPT-NeoX and every bare `ByteLevel`.
 //!
 //! Guarantee: cuts where stock's engine cuts with [`PATTERN`].
 
