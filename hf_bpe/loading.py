@@ -106,9 +106,12 @@ def add_saved_tokens(files: dict[str, str | None], kwargs: dict[str, Any]) -> No
         kwargs: The keyword arguments of `from_pretrained`, which receive the result.
     """
     tokenizer_file = kwargs.get("tokenizer_file") or files.get("tokenizer_file")
-    config = _read_json(files.get("tokenizer_config_file"))
-    if not tokenizer_file or "added_tokens_decoder" in config or "added_tokens_decoder" in kwargs:
+    config_file = files.get("tokenizer_config_file")
+    # Not parsed to see this: with many added tokens the file is large, and the base class parses it twice already.
+    listed = config_file is not None and b'"added_tokens_decoder"' in Path(config_file).read_bytes()
+    if not tokenizer_file or listed or "added_tokens_decoder" in kwargs:
         return
+    config = _read_json(config_file)
     settings: dict[str, Any] = {}
     core = read_core(kwargs.get("tokenizer_object"), tokenizer_file, settings)
     _set_defaults(kwargs, {name: value for name, value in settings.items() if name not in config})

@@ -206,8 +206,11 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         """
         from hf_bpe.training import retrain
 
-        trained = retrain(
-            self._core.to_json(), text_iterator, vocab_size, length, new_special_tokens, special_tokens_map, **kwargs
-        )
+        # Being special decides whether a token is normalized, unless it says so itself.
+        new = [
+            special_tokens.from_flags(special_tokens.to_flags(token, special=True))
+            for token in new_special_tokens or ()
+        ]
+        trained = retrain(self._core.to_json(), text_iterator, vocab_size, length, new, special_tokens_map, **kwargs)
         settings = special_tokens.settings_of_retrained(self, new_special_tokens or (), special_tokens_map or {})
         return type(self)(tokenizer_object=Tokenizer.from_json(trained), **settings)

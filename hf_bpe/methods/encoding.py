@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 class EncodingMethods(VocabularyMethods):
     """All ways from text to ids. Settings of a call stay in that call."""
 
-    @functools.wraps(PreTrainedTokenizerBase.__call__)
     def __call__(self, text: Any = None, *args: Any, **kwargs: Any) -> BatchEncoding:
         if type(text) is str and not args and not kwargs:
             return self._encode_one(text)
         encoding: BatchEncoding = super().__call__(text, *args, **kwargs)
         return encoding
+
+    # Callers read the names of arguments from the signature.
+    functools.update_wrapper(__call__, PreTrainedTokenizerBase.__call__)
 
     def _encode_one(self, text: str) -> BatchEncoding:
         """Return what a call with one text and no settings returns, several times faster than the general way."""
