@@ -66,6 +66,9 @@ def tokenizer_of_ranks(
     """Return the `tokenizer.json` of a rank file: its pattern, then bytes, then merges."""
     vocab = {bytes_to_token(token): rank for token, rank in ranks.items()}
     merges = [[bytes_to_token(left), bytes_to_token(right)] for left, right in merges_of_ranks(ranks)]
+    if sorted(special_tokens.values()) != list(range(len(vocab), len(vocab) + len(special_tokens))):
+        # There are holes between the ids. Stock closes holes between added tokens; ids of the vocabulary stay.
+        vocab |= special_tokens
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
     steps = [split, _byte_level(use_regex=False)]
     return _tokenizer(

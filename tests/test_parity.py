@@ -1,0 +1,168 @@
+"""Ids, tokens, offsets and word ids equal those of the stock library, whatever the text.
+
+Three environment variables make these tests thorough: `HF_BPE_RANDOM_TEXTS` is the number of random texts for a
+vocabulary (2,000 by default), `HF_BPE_WHOLE_CORPORA=1` compares corpora to their end, and `HF_BPE_SHARED` names the
+folder of vectors and corpora.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import lzma
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile import HOSTILE, random_texts
+from parity import Pair, difference
+from vocabularies import REAL, read_ranks, tokenizer_of_ranks
+
+from hf_bpe.split_patterns import SPLIT_PATTERNS
+
+RANDOM_TEXTS = int(os.environ.get("HF_BPE_RANDOM_TEXTS", "2000"))
+WHOLE_CORPORA = os.environ.get("HF_BPE_WHOLE_CORPORA") == "1"
+CORPUS_HEAD = 200_000
+DOCUMENT = 50_000
+
+CORPORA = ("chinese", "code", "emoji", "english", "json_log", "multilingual")
+BENCHMARKED = ("cl100k", "gpt2", "llama3", "o200k", "qwen3")
+
+each_real_vocabulary = pytest.mark.parametrize("real_vocabulary", sorted(REAL), indirect=True)
+
+
+@functools.lru_cache(maxsize=2)
+def pair_of(path: Path) -> Pair:
+    return Pair.of_file(path)
+
+
+@each_real_vocabulary
+def test_hostile_texts_equal_stock(real_vocabulary: Path) -> None:
+    pair = pair_of(real_vocabulary)
+
+    pair.assert_equal(list(HOSTILE.values()))
+    pair.assert_equal(list(HOSTILE.values()), add_special_tokens=False)
+
+
+@each_real_vocabulary
+def test_random_texts_equal_stock(real_vocabulary: Path) -> None:
+    pair = pair_of(real_vocabulary)
+    added = pair.added_tokens()[:20]
+
+    for start in range(0, RANDOM_TEXTS, 2_000):
+        count = min(2_000, RANDOM_TEXTS - start)
+        pair.assert_equal(random_texts(count, seed=start, tokens=added))
+
+
+@each_real_vocabulary
+def test_pairs_of_texts_equal_stock(real_vocabulary: Path) -> None:
+    pair = pair_of(real_vocabulary)
+    texts = random_texts(200, seed=1, tokens=pair.added_tokens()[:20])
+    rows = list(zip(texts, reversed(texts), strict=True))
+
+    for got, expected in zip(pair.ours.encode_batch(rows), pair.stock.encode_batch(rows), strict=True):
+        for field in ("ids", "tokens", "offsets", "word_ids", "type_ids", "sequence_ids", "special_tokens_mask"):
+            assert getattr(got, field) == getattr(expected, field)
+
+
+@each_real_vocabulary
+def test_each_token_encodes_to_itself_or_where_stock_says(real_vocabulary: Path) -> None:
+    pair = pair_of(real_vocabulary)
+    texts = [pair.ours.decode([id]) for id in range(pair.ours.max_id + 1)]
+    whole = [text for text in texts if text and "\ufffd" not in text]
+
+    stock = [encoding.ids for encoding in pair.stock.encode_batch(whole, add_special_tokens=False)]
+    assert pair.ours.encode_ids_batch(whole, add_special_tokens=False) == stock
+    assert sum(len(ids) == 1 for ids in stock) > 0.9 * len(whole)
+
+
+@each_real_vocabulary
+def test_bytes_are_carried_whole(real_vocabulary: Path) -> None:
+    ours = pair_of(real_vocabulary).ours
+    data = bytes(range(256)) * 3 + "naïve 漢字 ".encode() + b"\xf0\x9f\xff\xc3"
+
+    assert ours.decode_bytes(ours.encode_bytes(data)) == data
+
+
+def read_corpus(shared: Path, name: str) -> str:
+    """Return a corpus, or the head of it, cut after a whole character."""
+    with lzma.open(shared / "bench" / "corpora" / f"{name}.txt.xz", "rb") as file:
+        data = file.read(-1 if WHOLE_CORPORA else CORPUS_HEAD)
+    return data.decode("utf-8", "ignore")
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize("vocabulary", BENCHMARKED)
+def test_corpora_equal_stock(shared: Path, vocabulary: str, corpus: str) -> None:
+    pair = pair_of(shared / "bench" / "data" / vocabulary / "tokenizer_iso.json")
+    text = read_corpus(shared, corpus)
+    documents = [text[start : start + DOCUMENT] for start in range(0, len(text), DOCUMENT)]
+
+    for start in range(0, len(documents), 20):
+        pair.assert_equal(documents[start : start + 20])
+
+
+def rows_of(path: Path) -> list[tuple[str, list[int]]]:
+    """Return the texts and ids of a vectors file."""
+    rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    return [(row["text"], row["ids"]) for row in rows]
+
+
+def assert_published(data: str, path: Path, count: int) -> None:
+    """Assert that the texts of a vectors file have the ids that it gives."""
+    ours = Pair(data).ours
+    rows = rows_of(path)
+
+    assert len(rows) == count
+    for text, expected in rows:
+        got = ours.encode_ids(text, add_special_tokens=False)
+        assert got == expected, difference(text, got, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "vocabulary"),
+    [
+        ("gpt-2", "bench/data/gpt2/tokenizer_iso.json"),
+        ("llama-bpe", "vectors/tokenizers/llama3.json"),
+        ("qwen2", "vectors/tokenizers/qwen3.json"),
+    ],
+)
+def test_the_ids_that_llama_cpp_published_come_out(shared: Path, name: str, vocabulary: str) -> None:
+    data = (shared / vocabulary).read_text(encoding="utf-8")
+
+    assert_published(data, shared / "vectors" / "llama.cpp" / f"{name}.jsonl", 47)
+
+
+def _kitoken_json(shared: Path, name: str) -> str:
+    models = shared / "vectors" / "kitoken" / "models"
+    if name == "llama32":
+        return (shared / "vectors" / "tokenizers" / "llama3.json").read_text(encoding="utf-8")
+    if (models / f"{name}.json").exists():
+        return (models / f"{name}.json").read_text(encoding="utf-8")
+    encoding, specials = _TIKTOKEN[name]
+    ranks = read_ranks(models / f"{name}.tiktoken")
+    made: dict[str, Any] = tokenizer_of_ranks(ranks, SPLIT_PATTERNS[encoding], specials)
+    return json.dumps(made)
+
+
+_TIKTOKEN = {
+    "cl100k_base": ("cl100k", {"<|endoftext|>": 100257, "<|fim_prefix|>": 100258, "<|endofprompt|>": 100276}),
+    "o200k_base": ("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("tokenizers", "gpt2"),
+        ("tokenizers", "gpt_neox"),
+        ("tokenizers", "llama32"),
+        ("tiktoken", "cl100k_base"),
+        ("tiktoken", "o200k_base"),
+    ],
+)
+def test_the_ids_that_kitoken_published_come_out(shared: Path, kind: str, name: str) -> None:
+    path = shared / "vectors" / "kitoken" / "ids" / f"{kind}.{name}.jsonl"
+
+    assert_published(_kitoken_json(shared, name), path, 141)
