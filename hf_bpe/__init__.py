@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hf_bpe.auto import register as _register
 from hf_bpe.tokenizer import HfBpeTokenizer
+from hf_bpe.training import TrainingReport, train
 
-__all__ = ["HfBpeTokenizer"]
+__all__ = ["HfBpeTokenizer", "TrainingReport", "train"]
 
 _register()

@@ -21,6 +21,7 @@ from hf_bpe import pipeline_json
 from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.corpus import Corpus, Source, Texts, open_corpus
 from hf_bpe.errors import TrainingError
+from hf_bpe.special_tokens import to_flags
 
 if TYPE_CHECKING:
     from hf_bpe.tokenizer import HfBpeTokenizer
@@ -261,7 +262,8 @@ def _check_room(vocab_size: int, special_tokens: set[str]) -> None:
     needed = _BYTES + len(special_tokens - alphabet)
     if vocab_size < needed:
         raise TrainingError(
-            f"vocab_size={vocab_size} is too small: the {_BYTES} bytes and {needed - _BYTES} special tokens take {needed}"
+            f"vocab_size={vocab_size} is too small: "
+            f"the {_BYTES} bytes and {needed - _BYTES} special tokens take {needed}"
         )
 
 
@@ -282,14 +284,14 @@ def _special_tokens(
 
 
 def _flags(token: str | AddedToken) -> pipeline_json.Json:
-    token = AddedToken(token, normalized=False) if isinstance(token, str) else token
+    content, special, normalized, single_word, lstrip, rstrip = to_flags(token, special=True)
     return {
-        "content": token.content,
-        "single_word": token.single_word,
-        "lstrip": token.lstrip,
-        "rstrip": token.rstrip,
-        "normalized": token.normalized,
-        "special": True,
+        "content": content,
+        "single_word": single_word,
+        "lstrip": lstrip,
+        "rstrip": rstrip,
+        "normalized": normalized,
+        "special": special,
     }
 
 
