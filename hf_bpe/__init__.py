@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from hf_bpe.auto import register as _register
+from hf_bpe.errors import HfBpeError, SplitPatternError, TokenizerFileError, TrainingError, UnsupportedComponentError
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import TrainingReport, train
 
-__all__ = ["HfBpeTokenizer", "TrainingReport", "train"]
+__all__ = [
+    "HfBpeError",
+    "HfBpeTokenizer",
+    "SplitPatternError",
+    "TokenizerFileError",
+    "TrainingError",
+    "TrainingReport",
+    "UnsupportedComponentError",
+    "train",
+]
 
 _register()

@@ -1,0 +1,59 @@
+"""The code of the README runs as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+
+
+def blocks(language: str) -> list[str]:
+    """Return the code blocks of the README in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.S | re.M)
+
+
+def test_python_blocks_run_one_after_the_other(tmp_path: Path) -> None:
+    code = "\n\n".join(blocks("python"))
+    assert code.count("import") >= 3
+
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=tmp_path, check=True, timeout=120)
+
+
+def test_examples_of_the_command_line_run(tmp_path: Path) -> None:
+    script = next(block for block in blocks("sh") if block.startswith("hf-bpe"))
+    shutil.copy(README, tmp_path)
+    command = f"hf-bpe() {{ {sys.executable} -c 'from hf_bpe.cli import main; main()' \"$@\"; }}\nset -euo pipefail\n"
+
+    result = subprocess.run(
+        ["bash", "-c", command + script],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(README.parent)},
+        check=True,
+        timeout=120,
+        capture_output=True,
+        text=True,
+    )
+
+    assert "Ġtokenizer" in result.stdout
+
+
+def test_the_commands_at_the_top_are_those_of_the_makefile() -> None:
+    makefile = (README.parent / "Makefile").read_text(encoding="utf-8")
+    top = next(block for block in blocks("sh") if block.startswith("make"))
+
+    targets = [line.split()[1] for line in top.splitlines()]
+    assert targets == ["demo", "test"]
+    for target in targets:
+        assert re.search(rf"^{target}:", makefile, flags=re.M)
+
+
+def test_links_lead_to_files() -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README.read_text(encoding="utf-8"))
+
+    assert links
+    assert not [link for link in links if not (README.parent / link).exists()]
