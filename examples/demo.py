@@ -49,7 +49,9 @@ def main() -> None:
 
     files = standard_library()
     megabytes = sum(file.stat().st_size for file in files) / 1e6
-    print(f"Training {options.vocab_size:,} tokens on Python's standard library: {len(files):,} files, {megabytes:.1f} MB")
+    print(
+        f"Python's standard library: {len(files):,} files, {megabytes:.1f} MB; training {options.vocab_size:,} tokens"
+    )
     tokenizers = {}
     with tempfile.TemporaryDirectory(prefix="hf-bpe-demo-") as cache:
         for name, pattern in PATTERNS.items():
@@ -119,7 +121,7 @@ def print_sample(tokenizer: Any) -> None:
 
 def _coloured(pieces: Iterable[str]) -> str:
     """Return `pieces` on coloured grounds. A newline ends the colour, or it would fill the rest of the line."""
-    rows = ((colour, piece.split("\n")) for colour, piece in zip(cycle(_COLOURS), pieces))  # noqa: B905
+    rows = ((colour, piece.split("\n")) for colour, piece in zip(cycle(_COLOURS), pieces, strict=False))
     return "".join("\n".join(f"{colour}{part}{_RESET}" if part else "" for part in parts) for colour, parts in rows)
 
 

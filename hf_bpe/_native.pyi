@@ -1,11 +1,21 @@
 """The native core: immutable objects, safe to share between threads, pickled by content."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer
+
+__all__ = [
+    "Counter",
+    "DecodeStream",
+    "Encoding",
+    "Tokenizer",
+    "_rebuild_encoding",
+    "num_threads",
+    "set_worker_process",
+]
 
 # content, special, normalized, single_word, lstrip, rstrip
 _Flags = tuple[str, bool, bool, bool, bool, bool]
@@ -107,7 +117,7 @@ class Tokenizer:
     # the cache of pretokens
     def clear_cache(self) -> None: ...
     def __reduce__(self) -> tuple[object, ...]: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
@@ -153,7 +163,7 @@ class Encoding:
 class DecodeStream:
     """Decodes ids one by one; never hands out half a character."""
 
-    def __init__(self, tokenizer: Tokenizer, *, skip_special_tokens: bool = False) -> None: ...
+    def __new__(cls, tokenizer: Tokenizer, *, skip_special_tokens: bool = False) -> DecodeStream: ...
     def step(self, ids: int | Sequence[int]) -> str: ...
     def flush(self) -> str: ...
 
@@ -188,3 +198,12 @@ class Counter:
         progress: Callable[[int], object] | None = None,
     ) -> tuple[list[str], list[tuple[str, str]]]: ...
     def __len__(self) -> int: ...
+
+def num_threads() -> int:
+    """Return the number of threads that a batch may use."""
+
+def set_worker_process() -> None:
+    """Say that this process is one of several workers, each of which should use one thread."""
+
+def _rebuild_encoding(state: Any) -> Encoding:
+    """Make an encoding of what `__reduce__` gave."""

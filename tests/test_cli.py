@@ -126,7 +126,7 @@ def test_a_training_that_fails_says_why_and_leaves_nothing(
     result = run("train", *arguments, "--out", tmp_path / "out" / "new", "--no-progress", stdin=stdin)
 
     assert_failed(result, code, reason)
-    assert not list(tmp_path.glob("out/*")) and not list(tmp_path.glob("out/.*"))
+    assert [path for path in tmp_path.rglob("*") if path.name != "out"] == []
 
 
 def test_a_directory_with_files_is_only_written_to_when_asked(tmp_path: Path) -> None:
@@ -147,7 +147,8 @@ def test_an_interrupt_stops_within_a_second_and_leaves_nothing(tmp_path: Path) -
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
     ) as process:
-        assert process.stdin is not None and process.stderr is not None
+        assert process.stdin is not None
+        assert process.stderr is not None
         process.stdin.write(TEXT.encode())
         process.stdin.flush()
         assert process.stderr.read(9).strip(b"\r\n").startswith(b"Counting"), "the bar tells that training has begun"
@@ -275,9 +276,7 @@ def test_help_is_on_stdout_and_shows_an_example(command: tuple[str, ...]) -> Non
     assert result.returncode == 0
     assert "Usage: hf-bpe" in result.stdout.decode()
     if command:
-        assert f"    hf-bpe {command[0]} my-tokenizer" in result.stdout.decode() or "hf-bpe train corpus.txt" in (
-            result.stdout.decode()
-        )
+        assert f"Examples:\n\n      hf-bpe {command[0]} " in result.stdout.decode()
 
 
 def test_control_characters_are_written_as_escapes() -> None:

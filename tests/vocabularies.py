@@ -143,12 +143,20 @@ def _cl100k() -> Json | None:
 
 def _o200k() -> Json | None:
     path = installed("bpe_openai", "data", "o200k_base.tiktoken.gz")
-    return path and tokenizer_of_ranks(read_ranks(path), SPLIT_PATTERNS["o200k"], {"<|endoftext|>": 199999, "<|endofprompt|>": 200018})
+    return path and tokenizer_of_ranks(
+        read_ranks(path), SPLIT_PATTERNS["o200k"], {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
+    )
 
 
 def _llama3() -> Json | None:
     path = installed("llama_models", "llama3", "tokenizer.model")
-    names = {0: "<|begin_of_text|>", 1: "<|end_of_text|>", 6: "<|start_header_id|>", 7: "<|end_header_id|>", 9: "<|eot_id|>"}
+    names = {
+        0: "<|begin_of_text|>",
+        1: "<|end_of_text|>",
+        6: "<|start_header_id|>",
+        7: "<|end_header_id|>",
+        9: "<|eot_id|>",
+    }
     specials = {names.get(index, f"<|reserved_special_token_{index}|>"): 128000 + index for index in range(256)}
     bos = {"SpecialToken": {"id": "<|begin_of_text|>", "type_id": 0}}
     text, pair = ({"Sequence": {"id": id, "type_id": type_id}} for id, type_id in (("A", 0), ("B", 1)))

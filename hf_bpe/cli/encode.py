@@ -69,7 +69,7 @@ def encode(
     with reported_failures():
         tokenizer = _load(directory)
         for batch in _batches(_texts(text, lines=lines)):
-            for encoding in tokenizer(batch, return_offsets_mapping=json, verbose=False, **options).encodings:
+            for encoding in tokenizer(batch, verbose=False, **options).encodings or ():
                 write(show(encoding))
 
 
@@ -108,7 +108,8 @@ decode.__doc__ = f"{decode.__doc__}\n\n\b{_DECODE_EXAMPLES}"
 def _load(directory: Path) -> HfBpeTokenizer:
     from hf_bpe import HfBpeTokenizer
 
-    return HfBpeTokenizer.from_pretrained(directory)
+    tokenizer: HfBpeTokenizer = HfBpeTokenizer.from_pretrained(directory)
+    return tokenizer
 
 
 def _texts(text: str, *, lines: bool) -> Iterator[str]:

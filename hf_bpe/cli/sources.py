@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,10 +87,16 @@ def _stream(table: str, paths: list[str]) -> Any:
 def _lines(paths: list[str]) -> Iterator[str]:
     """Yield the lines of files and of stdin. They end at a newline and nowhere else, as `files=` has it."""
     for path in paths:
-        name, stream = ("stdin", sys.stdin.buffer) if path == STDIN else (path, open(path, "rb"))
-        with stream:
-            for number, line in enumerate(stream, start=1):
-                try:
-                    yield line.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    raise ValueError(f"{name}, line {number}, isn't UTF-8: {error.reason}") from None
+        if path == STDIN:
+            yield from _decoded(sys.stdin.buffer, "stdin")
+        else:
+            with open(path, "rb") as file:
+                yield from _decoded(file, path)
+
+
+def _decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{name}, line {number}, isn't UTF-8: {error.reason}") from None

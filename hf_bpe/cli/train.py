@@ -21,7 +21,7 @@ Examples:
 
     hf-bpe train corpus.txt --vocab-size 32000 --out my-tokenizer
 
-    hf-bpe train 'data/*.parquet' --text-column content --vocab-size 50000 --eos-token '<|endoftext|>' --out my-tokenizer
+    hf-bpe train 'data/*.parquet' --text-column content --vocab-size 50000 --eos-token '<|end|>' --out my-tokenizer
 
     zcat corpus.gz | hf-bpe train - --vocab-size 8000 --split-pattern gpt2 --out my-tokenizer
 """

@@ -26,6 +26,9 @@ const WORTH_RELEASING: usize = 2048;
 /// `content, special, normalized, single_word, lstrip, rstrip`.
 type Flags = (String, bool, bool, bool, bool, bool);
 
+/// The ids of several texts in a row, and where each text begins and the last one ends.
+type FlatIds<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
+
 /// The pipeline that a `tokenizer.json` describes.
 #[pyclass(frozen, name = "Tokenizer", module = "hf_bpe._native")]
 pub struct PyTokenizer {
@@ -288,7 +291,7 @@ impl PyTokenizer {
         texts: &Bound<'py, PyAny>,
         add_special_tokens: bool,
         split_special_tokens: bool,
-    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
+    ) -> PyResult<FlatIds<'py>> {
         let options = options(add_special_tokens, split_special_tokens);
         let (ids, offsets) = with_texts(py, texts, |texts| self.core.encode_flat(texts, options))?;
         Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
