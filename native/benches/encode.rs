@@ -38,15 +38,13 @@ fn main() {
 
 fn documents(text: &str) -> Vec<&str> {
     let mut documents = Vec::new();
-    let mut start = 0;
-    while start < text.len() {
-        let end = (start + DOCUMENT).min(text.len());
-        let end = text[..text.floor_char_boundary(end)]
-            .rfind('\n')
-            .map_or(end, |at| at + 1);
-        let end = if end <= start { text.len() } else { end };
-        documents.push(&text[start..end]);
-        start = end;
+    let mut rest = text;
+    while !rest.is_empty() {
+        // At a line's end, so never inside a character.
+        let line_end = rest.bytes().skip(DOCUMENT).position(|byte| byte == b'\n');
+        let (document, after) = rest.split_at(line_end.map_or(rest.len(), |at| DOCUMENT + at + 1));
+        documents.push(document);
+        rest = after;
     }
     documents
 }
