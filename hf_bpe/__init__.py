@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hf_bpe.auto import register as _register
 from hf_bpe.errors import HfBpeError, SplitPatternError, TokenizerFileError, TrainingError, UnsupportedComponentError
+from hf_bpe.parallelism import note_worker_process as _note_worker_process
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import TrainingReport, train
 
@@ -19,3 +20,4 @@ __all__ = [
 ]
 
 _register()
+_note_worker_process()
