@@ -7,6 +7,9 @@ import os
 import sysconfig
 from pathlib import Path
 
+# Before anything imports transformers, which otherwise tells in each process that it found no PyTorch.
+os.environ["TRANSFORMERS_NO_ADVISORY_WARNINGS"] = "1"
+
 import pytest
 from hypothesis import HealthCheck, settings
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
