@@ -107,13 +107,7 @@ impl Bpe {
             ids.push(id);
             return;
         }
-        symbols.clear();
-        for &byte in pretoken {
-            if let Some(id) = self.symbols_of_bytes[byte as usize] {
-                symbols.push(id, 1);
-            }
-        }
-        symbols.merge(&self.merges);
+        self.merge_bytes(pretoken, symbols);
         ids.extend(symbols.parts().map(|(id, _)| id));
     }
 
@@ -125,6 +119,11 @@ impl Bpe {
             parts.push((id, pretoken.len()));
             return;
         }
+        self.merge_bytes(pretoken, symbols);
+        parts.extend(symbols.parts());
+    }
+
+    fn merge_bytes(&self, pretoken: &[u8], symbols: &mut Symbols) {
         symbols.clear();
         for &byte in pretoken {
             if let Some(id) = self.symbols_of_bytes[byte as usize] {
@@ -132,7 +131,6 @@ impl Bpe {
             }
         }
         symbols.merge(&self.merges);
-        parts.extend(symbols.parts());
     }
 
     fn whole(&self, pretoken: &[u8]) -> Option<TokenId> {
