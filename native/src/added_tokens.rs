@@ -243,6 +243,10 @@ impl AddedTokens {
             if token.rstrip {
                 span.end += length_of_leading_space(&text[span.end..]);
             }
+            // The token before took the white space that this one consists of: nothing is left to stand for.
+            if span.is_empty() {
+                continue;
+            }
             if done < span.start {
                 emit(done..span.start, None)?;
             }
@@ -379,6 +383,19 @@ mod tests {
 
         let expected = [("x", None), ("<a>", Some(1)), ("b", None), ("<a", Some(0))];
         assert_eq!(parts, expected.map(|(text, id)| (text.to_owned(), id)));
+    }
+
+    #[test]
+    fn white_space_that_another_token_took_is_no_token() {
+        let mut added = tokens(&[("a", false), (" ", false), ("  ", false)]);
+        added.tokens[0].1.rstrip = true;
+        added.tokens[1].1.lstrip = true;
+        added.tokens[2].1.lstrip = true;
+
+        let expected = |whole: &str| vec![(whole.to_owned(), Some(0)), ("b".to_owned(), None)];
+        for whole in ["a ", "a  ", "a   "] {
+            assert_eq!(split(&added, &format!("{whole}b"), Allowed::All), expected(whole));
+        }
     }
 
     #[test]

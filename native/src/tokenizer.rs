@@ -243,9 +243,11 @@ impl Tokenizer {
     }
 }
 
+/// As the model writes what it made, even where an added token of this id has another normalized form.
 impl Spell for Tokenizer {
     fn spell(&self, id: u32) -> Option<Cow<'_, str>> {
-        self.id_to_token(id).map(Cow::Borrowed)
+        let token = self.bpe.vocab.token(id).or_else(|| self.added.spelling(id));
+        token.map(Cow::Borrowed)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::encode::check_length;
 use super::{EncodeOptions, Route, State, Tokenizer};
 use crate::Result;
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, Spell};
 use crate::normalized::NormalizedText;
 use crate::parallel;
 use crate::post_processor::post_process;
@@ -241,7 +241,7 @@ impl Aligned {
 
     fn push_added(&mut self, id: TokenId, found: &str, bytes: (usize, usize), tokenizer: &Tokenizer) {
         self.push(id, bytes);
-        if tokenizer.id_to_token(id) != Some(found) {
+        if tokenizer.spell(id).as_deref() != Some(found) {
             self.encoding.spell_last(Arc::from(found));
         }
         self.piece += 1;
