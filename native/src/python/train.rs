@@ -57,11 +57,10 @@ impl Counter {
             .map(|text| Text::new(text, "a text"))
             .collect::<PyResult<Vec<_>>>()?;
         let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
-        let counted = py.detach(|| {
+        interruptible(py, |poll| {
             let pool = parallel::pool(self.threads);
-            self.counts.count(&*self.pipeline, &texts, pool)
-        });
-        Ok(report(counted?))
+            self.counts.count(&*self.pipeline, &texts, pool, poll)
+        })
     }
 
     /// Counts rows of an Arrow column of strings, whose buffers are given as bytes; returns what `count` returns.
@@ -97,11 +96,10 @@ impl Counter {
             first_bit,
             len: length,
         };
-        let counted = py.detach(|| {
+        interruptible(py, |poll| {
             let pool = parallel::pool(self.threads);
-            self.counts.count_arrow(&*self.pipeline, column, pool)
-        });
-        Ok(report(counted?))
+            self.counts.count_arrow(&*self.pipeline, column, pool, poll)
+        })
     }
 
     /// Counts pretokens, given as bytes, that were counted elsewhere.
@@ -175,8 +173,25 @@ impl Counter {
     }
 }
 
-fn report(report: BatchReport) -> (u64, u64, u64) {
-    (report.texts, report.nulls, report.bytes)
+/// Counts without the GIL; what a signal handler raises stops the counting and comes out.
+fn interruptible(
+    py: Python<'_>,
+    count: impl FnOnce(&mut dyn FnMut() -> bool) -> crate::Result<BatchReport> + Send,
+) -> PyResult<(u64, u64, u64)> {
+    let mut raised = None;
+    let counted = py.detach(|| {
+        count(&mut || {
+            raised = Python::attach(|py| py.check_signals()).err();
+            raised.is_none()
+        })
+    });
+    match (raised, counted) {
+        (Some(error), _) => Err(error),
+        (None, counted) => {
+            let report = counted?;
+            Ok((report.texts, report.nulls, report.bytes))
+        }
+    }
 }
 
 fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, merges: usize) -> PyResult<()> {

@@ -7,7 +7,10 @@
 //! are found again. Full tables are emptied into the shared one, which is cut into shards by hash so that
 //! threads seldom wait for each other.
 
+use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -21,12 +24,16 @@ const SHARDS: usize = 64;
 const SMALL_TABLE: usize = 1 << 15;
 /// How many bytes of text a task takes before another thread may take over.
 const TASK_BYTES: usize = 1 << 17;
+/// How long the tasks between two calls of `poll` should take, give or take a factor of two.
+const ROUND: Duration = Duration::from_millis(100);
 
 /// Counts pretokens.
 #[derive(Debug)]
 pub struct Counter {
     shards: Vec<Mutex<Counts>>,
     small: Mutex<Vec<Counts>>,
+    /// How many tasks a round has: what took about [`ROUND`] so far, as patterns differ a thousandfold in speed.
+    round: AtomicUsize,
 }
 
 /// What a batch held.
@@ -55,6 +62,7 @@ impl Default for Counter {
         Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             small: Mutex::default(),
+            round: AtomicUsize::new(1),
         }
     }
 }
@@ -62,15 +70,20 @@ impl Default for Counter {
 impl Counter {
     /// Counts the pretokens of `texts`, on the threads of `pool` or, without one, on this thread.
     ///
+    /// `poll` is called on this thread, several times a second, and returns whether to go on. A text is never
+    /// left halfway.
+    ///
     /// # Errors
-    /// What `pretokenize` reports; the counts are then partial and of no use.
+    /// What `pretokenize` reports, and [`Error::Interrupted`] when `poll` returned false; the counts are then
+    /// partial and of no use.
     pub fn count<P: Pretokenize>(
         &self,
         pretokenize: &P,
         texts: &[&str],
         pool: Option<&ThreadPool>,
+        poll: &mut dyn FnMut() -> bool,
     ) -> Result<BatchReport> {
-        self.count_rows(pretokenize, texts.len(), &|row| Ok(Some(texts[row])), pool)
+        self.count_rows(pretokenize, texts.len(), &|row| Ok(Some(texts[row])), pool, poll)
     }
 
     /// Counts the pretokens of an Arrow column; null rows are skipped.
@@ -82,8 +95,9 @@ impl Counter {
         pretokenize: &P,
         column: ArrowStrings<'_>,
         pool: Option<&ThreadPool>,
+        poll: &mut dyn FnMut() -> bool,
     ) -> Result<BatchReport> {
-        self.count_rows(pretokenize, column.len, &|row| column.get(row), pool)
+        self.count_rows(pretokenize, column.len, &|row| column.get(row), pool, poll)
     }
 
     /// Counts pretokens that were counted elsewhere.
@@ -126,23 +140,63 @@ impl Counter {
         rows: usize,
         row: &(dyn Fn(usize) -> Result<Option<&'t str>> + Sync),
         pool: Option<&ThreadPool>,
+        poll: &mut dyn FnMut() -> bool,
     ) -> Result<BatchReport> {
-        let Some(pool) = pool else {
-            return self.count_task(pretokenize, 0..rows, row);
-        };
         let tasks = tasks(rows, row);
-        pool.install(|| {
-            tasks
-                .into_par_iter()
-                .map(|task| self.count_task(pretokenize, task, row))
-                .try_reduce(BatchReport::default, |a, b| Ok(a.and(b)))
-        })
+        let threads = pool.map_or(1, ThreadPool::current_num_threads);
+        let mut rest = tasks.as_slice();
+        let mut report = BatchReport::default();
+        while !rest.is_empty() {
+            let round = self.round.load(Ordering::Relaxed).max(threads);
+            let (now, later) = rest.split_at(round.min(rest.len()));
+            let started = Instant::now();
+            report = report.and(self.count_tasks(pretokenize, now, row, pool)?);
+            self.pace(round, now.len(), started.elapsed());
+            if !later.is_empty() && !poll() {
+                return Err(Error::Interrupted);
+            }
+            rest = later;
+        }
+        Ok(report)
+    }
+
+    fn count_tasks<'t, P: Pretokenize>(
+        &self,
+        pretokenize: &P,
+        tasks: &[Range<usize>],
+        row: &(dyn Fn(usize) -> Result<Option<&'t str>> + Sync),
+        pool: Option<&ThreadPool>,
+    ) -> Result<BatchReport> {
+        let count = |task: &Range<usize>| self.count_task(pretokenize, task.clone(), row);
+        match pool {
+            None => tasks
+                .iter()
+                .try_fold(BatchReport::default(), |sum, task| Ok(sum.and(count(task)?))),
+            Some(pool) => pool.install(|| {
+                tasks
+                    .par_iter()
+                    .map(count)
+                    .try_reduce(BatchReport::default, |a, b| Ok(a.and(b)))
+            }),
+        }
+    }
+
+    /// Makes the next round longer or shorter by what `tasks` of the `round` tasks of this one took.
+    fn pace(&self, round: usize, tasks: usize, took: Duration) {
+        let next = if took > ROUND {
+            round / 2
+        } else if tasks == round && took < ROUND / 4 {
+            round.saturating_mul(2)
+        } else {
+            round
+        };
+        self.round.store(next.max(1), Ordering::Relaxed);
     }
 
     fn count_task<'t, P: Pretokenize>(
         &self,
         pretokenize: &P,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         row: &(dyn Fn(usize) -> Result<Option<&'t str>> + Sync),
     ) -> Result<BatchReport> {
         let mut small = lock(&self.small)?.pop().unwrap_or_default();
@@ -198,7 +252,7 @@ impl Counter {
 }
 
 /// Cuts rows into ranges of about [`TASK_BYTES`] bytes of text.
-fn tasks<'t>(rows: usize, row: &dyn Fn(usize) -> Result<Option<&'t str>>) -> Vec<std::ops::Range<usize>> {
+fn tasks<'t>(rows: usize, row: &dyn Fn(usize) -> Result<Option<&'t str>>) -> Vec<Range<usize>> {
     let mut tasks = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for index in 0..rows {
@@ -254,7 +308,7 @@ mod tests {
         let texts = numbers();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let one = Counter::default();
-        let report = one.count(&by_space, &texts, None).expect("counts");
+        let report = one.count(&by_space, &texts, None, &mut || true).expect("counts");
         assert_eq!(report.texts, 60_000);
 
         for (threads, batch) in [(1, 1000), (2, 60_000), (3, 777), (8, 20_000)] {
@@ -264,7 +318,8 @@ mod tests {
                 .expect("threads start");
             let many = Counter::default();
             for texts in texts.rchunks(batch) {
-                many.count(&by_space, texts, Some(&pool)).expect("counts");
+                many.count(&by_space, texts, Some(&pool), &mut || true)
+                    .expect("counts");
             }
 
             assert_eq!(counted(&many), counted(&one));
@@ -287,7 +342,9 @@ mod tests {
         };
         let counter = Counter::default();
 
-        let report = counter.count_arrow(&by_space, column, None).expect("counts");
+        let report = counter
+            .count_arrow(&by_space, column, None, &mut || true)
+            .expect("counts");
 
         assert_eq!(
             report,
@@ -303,7 +360,9 @@ mod tests {
     #[test]
     fn weighted_pretokens_add_to_counted_ones() {
         let counter = Counter::default();
-        counter.count(&by_space, &["a b"], None).expect("counts");
+        counter
+            .count(&by_space, &["a b"], None, &mut || true)
+            .expect("counts");
         counter
             .count_weighted([(b"b".as_slice(), 3_000_000_000)])
             .expect("counts");
@@ -319,8 +378,35 @@ mod tests {
     fn what_the_pretokenizer_reports_comes_out() {
         let fails = |_: &str, _: &mut dyn FnMut(&[u8])| Err(Error::SplitPattern("ran away".to_owned()));
 
-        let failed = Counter::default().count(&fails, &["a"], None);
+        let failed = Counter::default().count(&fails, &["a"], None, &mut || true);
 
         assert_eq!(failed, Err(Error::SplitPattern("ran away".to_owned())));
+    }
+
+    #[test]
+    fn counting_slowly_stops_when_asked() {
+        let slowly = |_: &str, _: &mut dyn FnMut(&[u8])| {
+            std::thread::sleep(ROUND / 2);
+            Ok(())
+        };
+        let text = " ".repeat(TASK_BYTES);
+        let texts = vec![text.as_str(); 1000];
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(2)
+            .build()
+            .expect("threads start");
+
+        for pool in [None, Some(&pool)] {
+            let mut polls = 0;
+            let started = Instant::now();
+            let stopped = Counter::default().count(&slowly, &texts, pool, &mut || {
+                polls += 1;
+                polls < 3
+            });
+
+            assert_eq!(stopped, Err(Error::Interrupted));
+            assert_eq!(polls, 3);
+            assert!(started.elapsed() < ROUND * 10);
+        }
     }
 }
