@@ -259,9 +259,7 @@ def _shortfall(made: int, asked: int, min_frequency: int) -> str | None:
     return None
 
 
-def _check_numbers(
-    vocab_size: int, min_frequency: int, max_token_length: int | None, num_threads: int | None
-) -> None:
+def _check_numbers(vocab_size: int, min_frequency: int, max_token_length: int | None, num_threads: int | None) -> None:
     """Raise before the corpus is read, and not after. `_check_room` sees to a vocabulary that is too small."""
     numbers = {
         "vocab_size": (vocab_size, None),
