@@ -308,6 +308,9 @@ def _open_dataset(source: Any, text_column: str) -> Corpus | None:
     if source.column_names is not None:
         _check_column(text_column, source.column_names)
         source = source.select_columns([text_column])  # other columns may be images to decode
+    if _makes_rows(source):
+        batches = source.with_format(None).iter(_BATCH_ROWS)
+        return Corpus(_batches_of_strings(_column_of(batch, text_column) for batch in batches))
     tables = source.with_format("arrow").iter(_BATCH_ROWS)
     return Corpus(_batches_of_tables(tables, text_column), _size_of(source))
 
@@ -316,6 +319,25 @@ def _is_dataset(source: object) -> bool:
     """Whether this is a dataset; one can only be when its library was imported, which is slow."""
     datasets = sys.modules.get("datasets")
     return datasets is not None and isinstance(source, datasets.Dataset | datasets.IterableDataset)
+
+
+def _makes_rows(dataset: Any) -> bool:
+    """Whether a stream makes Python rows anyway, by a generator for instance.
+
+    As Arrow it would make a table of each row, which is slow, and guess the type from that row, so that text and
+    null would not fit together.
+    """
+    examples = getattr(dataset, "_ex_iterable", None)
+    return examples is not None and getattr(examples, "iter_arrow", True) is None
+
+
+def _column_of(batch: Mapping[str, list[object]], text_column: str) -> list[object]:
+    _check_column(text_column, list(batch))
+    texts = batch[text_column]
+    for text in texts:
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"the column holds {type(text).__name__}; training reads strings")
+    return texts
 
 
 def _size_of(dataset: Any) -> int | None:

@@ -33,12 +33,17 @@ def resolve(split_pattern: str) -> str:
     """Return the regex that `split_pattern` names, or itself when it is a regex.
 
     Raises:
-        ValueError: A bare word that is no known name, most likely a misspelled one.
+        TypeError: It isn't a str.
+        ValueError: A bare word that is no known name, most likely a misspelled one; or it isn't Unicode text.
 
     Example:
         >>> resolve("gpt2") == SPLIT_PATTERNS["gpt2"], resolve(r"\\w+|\\W+")
         (True, '\\\\w+|\\\\W+')
     """
+    if not isinstance(split_pattern, str):
+        raise TypeError(f"split_pattern is a name or a regex, got {type(split_pattern).__name__}")
+    if any("\ud800" <= char <= "\udfff" for char in split_pattern):
+        raise ValueError(f"split_pattern {split_pattern!r} holds a lone surrogate, which is no character")
     if split_pattern in SPLIT_PATTERNS:
         return SPLIT_PATTERNS[split_pattern]
     if split_pattern.replace("-", "").replace("_", "").isalnum() or not split_pattern:

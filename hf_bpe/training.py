@@ -11,14 +11,16 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from tokenizers import AddedToken
 from tqdm.auto import tqdm
 
 from hf_bpe import pipeline_json
 from hf_bpe._native import Counter, Tokenizer
+from hf_bpe.byte_alphabet import bytes_to_token
 from hf_bpe.corpus import Corpus, Source, Texts, open_corpus
 from hf_bpe.errors import TrainingError
 from hf_bpe.special_tokens import to_flags
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from hf_bpe.tokenizer import HfBpeTokenizer
 
 _BYTES = 256
-_NAMED_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ def train(
     """
     from hf_bpe.tokenizer import HfBpeTokenizer
 
+    _check_numbers(vocab_size, min_frequency, max_token_length, num_threads)
     specials = _special_tokens(special_tokens, settings)
     _check_room(vocab_size, {token["content"] for token in specials})
     pipeline = pipeline_json.byte_level_pipeline(split_pattern, normalizer)
@@ -169,6 +171,7 @@ def retrain(
         ValueError: The post-processor adds a token that the new vocabulary lacks, or a setting can't be followed.
     """
     _refuse_stock_settings(kwargs)
+    _check_numbers(vocab_size, min_frequency, max_token_length, num_threads)
     pipeline = json.loads(tokenizer_json)
     renamed = dict(special_tokens_map or {})
     kept = [token for token in pipeline["added_tokens"] if token["special"]]
@@ -226,7 +229,7 @@ def _train_pipeline(
 
 
 def _count(counter: Counter, corpus: Corpus, *, progress: bool, length: int | None) -> TrainingReport:
-    """Count every batch. Python sees to Ctrl-C between two batches, each of which takes a fraction of a second."""
+    """Count every batch. Ctrl-C stops between two batches, and inside one as often as the native counter asks."""
     texts = nulls = size = 0
     total = corpus.total_bytes if length is None else length
     unit = {"unit": "B", "unit_scale": True} if length is None else {"unit": " texts"}
@@ -256,9 +259,26 @@ def _shortfall(made: int, asked: int, min_frequency: int) -> str | None:
     return None
 
 
+def _check_numbers(vocab_size: int, min_frequency: int, max_token_length: int | None, num_threads: int | None) -> None:
+    """Raise before the corpus is read, and not after. `_check_room` sees to a vocabulary that is too small."""
+    numbers = {
+        "vocab_size": (vocab_size, None),
+        "min_frequency": (min_frequency, 0),
+        "max_token_length": (max_token_length, 0),
+        "num_threads": (num_threads, 1),
+    }
+    for name, (number, least) in numbers.items():
+        if number is None and name in ("max_token_length", "num_threads"):
+            continue
+        if not isinstance(number, SupportsIndex):
+            raise TypeError(f"{name} is a whole number, got {number!r}")
+        if (least is not None and index(number) < least) or index(number) >= 2**63:
+            raise ValueError(f"{name}={number} is out of range" + ("" if least is None else f"; give at least {least}"))
+
+
 def _check_room(vocab_size: int, special_tokens: set[str]) -> None:
     """Raise before the corpus is read, and not after."""
-    alphabet = {chr(code) for code in range(0x21, 0x7F)}  # bytes that a special token of one character may stand for
+    alphabet = {bytes_to_token(bytes([byte])) for byte in range(_BYTES)}
     needed = _BYTES + len(special_tokens - alphabet)
     if vocab_size < needed:
         raise TrainingError(
@@ -273,14 +293,29 @@ def _special_tokens(
     """Return the special tokens as JSON, once each: those given, then those that settings name."""
     if isinstance(special_tokens, str | AddedToken):
         raise TypeError(f"special_tokens is a list of tokens; write [{str(special_tokens)!r}]")
-    extra = settings.get("extra_special_tokens") or ()
-    named = [*(settings[name] for name in _NAMED_TOKENS if settings.get(name) is not None), *extra]
     given = [_flags(token) for token in special_tokens]
+    named = _named_tokens(settings)
     contents = {token["content"] for token in given}
     tokens = given + [flags for flags in map(_flags, named) if flags["content"] not in contents]
-    if any(not token["content"] for token in tokens):
-        raise ValueError("a special token is empty")
+    for token in tokens:
+        if not token["content"]:
+            raise ValueError("a special token is empty")
+        if any("\ud800" <= char <= "\udfff" for char in token["content"]):
+            raise ValueError(f"the special token {token['content']!r} holds a lone surrogate, which is no character")
     return tokens
+
+
+def _named_tokens(settings: Mapping[str, Any]) -> list[str | AddedToken]:
+    """Return the special tokens that `settings` name, in any of the ways that `transformers` knows.
+
+    They are those of a tokenizer made with these settings, which also finds wrong settings before the corpus is read.
+    """
+    from hf_bpe.tokenizer import HfBpeTokenizer
+
+    empty = Tokenizer.from_json(json.dumps(pipeline_json.byte_level_pipeline("gpt2")))
+    tokenizer = HfBpeTokenizer(tokenizer_object=empty, **settings)
+    named = [token for token in tokenizer._special_tokens_map.values() if token is not None]
+    return [*named, *tokenizer._extra_special_tokens]
 
 
 def _flags(token: str | AddedToken) -> pipeline_json.Json:

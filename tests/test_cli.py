@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -127,6 +129,84 @@ def test_a_training_that_fails_says_why_and_leaves_nothing(
 
     assert_failed(result, code, reason)
     assert [path for path in tmp_path.rglob("*") if path.name != "out"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("empty.jsonl", b"", "there is no row in"),
+        ("cut.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 99)[:20], "EOFError: Compressed file ended"),
+        ("no-text.jsonl", b'{"a": "b"}\n', "there is no column 'text'"),
+        ("number.jsonl", b'{"text": 5}\n', "the column holds int64"),
+        ("no.parquet", b"no", "Parquet"),
+    ],
+)
+def test_a_damaged_table_is_one_clear_line(name: str, data: bytes, reason: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+
+    result = run("train", tmp_path / name, "--vocab-size", "300", "--out", tmp_path / "out", "--no-progress")
+
+    assert_failed(result, 1, reason)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "redirection", "code", "reason"),
+    [
+        ("train corpus.txt --vocab-size 256 --no-progress --out made1", ">/dev/full", 1, "No space left"),
+        ("train corpus.txt --vocab-size 256 --no-progress --out made2", ">&-", 1, "stdout is closed"),
+        ("train - --vocab-size 256 --no-progress --out made3", "<&-", 1, "stdin is closed"),
+        ("encode tokenizer a", ">/dev/full", 1, "No space left"),
+        ("encode tokenizer a", ">&-", 1, "stdout is closed"),
+        ("encode tokenizer", "<&-", 1, "stdin is closed"),
+        ("encode tokenizer --lines", "<&-", 1, "stdin is closed"),
+        ("decode tokenizer 1", ">&-", 1, "stdout is closed"),
+        ("decode tokenizer", "<&-", 1, "stdin is closed"),
+        ("decode tokenizer x", ">out 2>&-", 1, ""),
+    ],
+)
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux's /dev/full")
+def test_closed_and_full_streams_are_one_clear_line(
+    directory: Path, tmp_path: Path, arguments: str, redirection: str, code: int, reason: str
+) -> None:
+    (tmp_path / "corpus.txt").write_text("a b\n")
+    (tmp_path / "tokenizer").symlink_to(directory)
+    command = f"{shlex.join(COMMAND)} {arguments} {redirection}"
+    environment = ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))}
+    result = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, timeout=120, check=False
+    )
+
+    assert result.returncode == code, result.stderr
+    assert reason in result.stderr.decode()
+    assert b"Traceback" not in result.stderr
+    assert result.stdout == b""
+    if "2>&-" in redirection:
+        assert (tmp_path / "out").read_bytes() == b""
+
+
+def test_training_for_a_reader_that_went_away_exits_quietly(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [*COMMAND, "train", "-", "--vocab-size", "256", "--no-progress", "--out", str(tmp_path / "new")]
+    result = subprocess.run(
+        command, stdout=writer, stderr=subprocess.PIPE, input=b"ab", env=ENVIRONMENT, timeout=120, check=False
+    )
+    os.close(writer)
+
+    assert result.returncode == 141
+    assert b"Traceback" not in result.stderr
+    assert len(HfBpeTokenizer.from_pretrained(tmp_path / "new")) == 256
+
+
+@pytest.mark.skipif(os.name == "nt", reason="arguments are text there")
+def test_arguments_that_are_not_utf8_are_refused(directory: Path, tmp_path: Path) -> None:
+    encoding = [*COMMAND, "encode", str(directory), b"a\xff"]
+    training = [*COMMAND, "train", "-", "--vocab-size", "300", "--out", str(tmp_path / "new"), "--eos-token", b"\xff"]
+
+    for command, reason in ((encoding, "TEXT isn't UTF-8: byte 1 is 0xff"), (training, "surrogates not allowed")):
+        result = subprocess.run(command, input=b"a", capture_output=True, env=ENVIRONMENT, timeout=120, check=False)
+        assert_failed(result, 1, reason)
 
 
 def test_a_directory_with_files_is_only_written_to_when_asked(tmp_path: Path) -> None:

@@ -262,6 +262,68 @@ def test_an_alphabet_larger_than_the_size_is_an_error_before_the_corpus_is_read(
         train(unread(), vocab_size=256, special_tokens=["<s>"], progress=False)
 
 
+@pytest.mark.parametrize("tokens", [["é"], ["Ġ", "Ġthe"], ["a", "<s>"], ["\u0100", "~", "ł"]])
+@pytest.mark.parametrize("last", [False, True])
+def test_a_special_token_that_is_a_byte_takes_no_room(tokens: list[str], last: bool) -> None:
+    room = 256 + sum(len(token) > 1 for token in tokens)
+
+    tokenizer = train("the the", vocab_size=room, special_tokens=tokens, special_tokens_last=last, progress=False)
+
+    assert len(tokenizer) == room
+    assert tokenizer.all_special_tokens == [] or set(tokens) <= set(tokenizer.get_vocab())
+
+
+@pytest.mark.parametrize(
+    "settings_",
+    [
+        {"extra_special_tokens": ["<x>"]},
+        {"extra_special_tokens": {"image_token": "<x>"}},
+        {"additional_special_tokens": ["<x>"]},
+        {"image_token": "<x>"},
+        {"image_token": AddedToken("<x>", lstrip=True)},
+        {"model_specific_special_tokens": {"image_token": "<x>"}},
+        {"eos_token": "<x>", "pad_token": "<x>"},
+    ],
+)
+@pytest.mark.parametrize("last", [False, True])
+def test_special_tokens_named_in_any_way_are_trained_in(settings_: dict[str, Any], last: bool) -> None:
+    tokenizer = train("the the cat", vocab_size=259, special_tokens_last=last, progress=False, **settings_)
+
+    assert len(tokenizer) == 259
+    assert tokenizer.vocab_size == 259
+    assert tokenizer.convert_tokens_to_ids("<x>") == (258 if last else 0)
+    assert "<x>" in tokenizer.all_special_tokens
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"vocab_size": 2**64}, ValueError, "vocab_size=18446744073709551616 is out of range"),
+        ({"vocab_size": 300.0}, TypeError, "vocab_size is a whole number, got 300.0"),
+        ({"vocab_size": "300"}, TypeError, "vocab_size is a whole number, got '300'"),
+        ({"vocab_size": None}, TypeError, "vocab_size is a whole number, got None"),
+        ({"min_frequency": -1}, ValueError, "min_frequency=-1 is out of range; give at least 0"),
+        ({"max_token_length": -1}, ValueError, "max_token_length=-1 is out of range; give at least 0"),
+        ({"num_threads": 0}, ValueError, "num_threads=0 is out of range; give at least 1"),
+        ({"num_threads": -1}, ValueError, "num_threads=-1 is out of range; give at least 1"),
+        ({"split_pattern": None}, TypeError, "split_pattern is a name or a regex, got NoneType"),
+        ({"split_pattern": "\ud800"}, ValueError, "lone surrogate"),
+        ({"special_tokens": ["\ud800"]}, ValueError, "lone surrogate"),
+        ({"eos_token": 5}, TypeError, "eos_token"),
+        ({"padding_side": "middle"}, ValueError, "middle"),
+    ],
+)
+def test_wrong_settings_are_errors_before_the_corpus_is_read(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    def corpus() -> Iterator[str]:
+        pytest.fail("the corpus was read")
+        yield ""
+
+    with pytest.raises(error, match=re.escape(message)):
+        train(corpus(), **({"vocab_size": 300, "progress": False} | options))
+
+
 def test_a_corpus_too_small_says_why_the_vocabulary_is() -> None:
     with pytest.warns(
         UserWarning, match="has 258 tokens, not the 500 asked for: no pair is left that occurs at least 2"
@@ -470,6 +532,29 @@ def test_a_generated_stream_is_read_once(expected: Merges) -> None:
 
     assert trained(datasets.IterableDataset.from_generator(rows)) == (expected, expected_report(SENTENCES))
     assert len(reads) == 1
+
+
+def test_a_generated_stream_may_hold_nulls(expected: Merges) -> None:
+    datasets = pytest.importorskip("datasets")
+
+    def rows() -> Iterator[dict[str, Any]]:
+        yield {"text": None, "number": None}
+        for number, text in enumerate(SENTENCES):
+            yield {"text": text, "number": number}
+            yield {"text": None, "number": None}
+
+    stream = datasets.IterableDataset.from_generator(rows)
+    nulls = 1 + len(SENTENCES)
+    features = datasets.Features({"text": datasets.Value("string"), "number": datasets.Value("int64")})
+
+    assert trained(stream) == (expected, expected_report(SENTENCES, nulls))
+    assert trained(stream.with_format("numpy")) == (expected, expected_report(SENTENCES, nulls))
+    assert trained(stream.map(lambda row: row)) == (expected, expected_report(SENTENCES, nulls))
+    assert trained(stream.cast(features)) == (expected, expected_report(SENTENCES, nulls))
+    with pytest.raises(ValueError, match="there is no column 'body'; choose a text_column among 'text', 'number'"):
+        trained(stream, text_column="body")
+    with pytest.raises(TypeError, match="the column holds int; training reads strings"):
+        trained(stream, text_column="number")
 
 
 @pytest.mark.parametrize("name", ["DatasetDict", "IterableDatasetDict"])
@@ -714,7 +799,7 @@ def test_progress_counts_merges_and_may_stop_the_training() -> None:
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize("phase", ["counting", "merging"])
+@pytest.mark.parametrize("phase", ["counting", "slowly", "merging"])
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 def test_ctrl_c_stops_within_a_second(phase: str, tmp_path: Path) -> None:
     script = """
@@ -727,10 +812,15 @@ def test_ctrl_c_stops_within_a_second(phase: str, tmp_path: Path) -> None:
             print("counting", flush=True)
             while sys.argv[1] == "counting":
                 yield "some words to count " * 1000
+            if sys.argv[1] == "slowly":  # a few MB, which take this pattern many seconds
+                print("slowly", flush=True)
+                yield ["".join(chance.choices("abcdefgh  ", k=60_000)) for _ in range(300)]
             yield "".join(chance.choices("abcdefghijklmnop", k=20_000_000))
             print("merging", flush=True)
 
-        hf_bpe.training.train(corpus(), vocab_size=200_000, split_pattern="[a-z]+", progress=False)
+        slow = r"(?:[a-f]{0,6}?[gh]|.)(?=.*?\\n|(?:[a-h]| ){0,40}z|.)"
+        pattern = slow if sys.argv[1] == "slowly" else "[a-z]+"
+        hf_bpe.training.train(corpus(), vocab_size=200_000, split_pattern=pattern, progress=False)
     """
     command = [sys.executable, "-c", textwrap.dedent(script), phase]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hf_bpe.cli.output import json_line, printable, reported_failures, write
+from hf_bpe.cli.output import json_line, printable, reported_failures, stdin, write
 
 if TYPE_CHECKING:
     from hf_bpe.tokenizer import HfBpeTokenizer
@@ -95,7 +95,7 @@ def decode(
         raise typer.BadParameter("--lines reads stdin; leave IDS out")
     with reported_failures():
         tokenizer = _load(directory)
-        on_terminal = sys.stdout.isatty()
+        on_terminal = sys.stdout is not None and sys.stdout.isatty()
         for row in _rows(ids, lines=lines):
             text = str(tokenizer.decode(row, skip_special_tokens=skip_special_tokens))
             shown = text if raw or not on_terminal else printable(text, keep_lines=True)
@@ -114,12 +114,12 @@ def _load(directory: Path) -> HfBpeTokenizer:
 
 def _texts(text: str, *, lines: bool) -> Iterator[str]:
     if text != _STDIN:
-        yield text
+        yield _utf8(text.encode("utf-8", "surrogateescape"), "TEXT")
     elif lines:
-        for number, line in enumerate(sys.stdin.buffer, start=1):
+        for number, line in enumerate(stdin(), start=1):
             yield _utf8(line.removesuffix(b"\n"), f"stdin, line {number}")
     else:
-        yield _utf8(sys.stdin.buffer.read(), "stdin")
+        yield _utf8(stdin().read(), "stdin")
 
 
 def _utf8(data: bytes, where: str) -> str:
@@ -150,10 +150,10 @@ def _rows(ids: list[str] | None, *, lines: bool) -> Iterator[list[int]]:
     if ids not in (None, [], [_STDIN]):
         yield [_id(word) for word in ids or []]
     elif lines:
-        for line in sys.stdin.buffer:
+        for line in stdin():
             yield [_id(word) for word in line.decode("utf-8", "replace").split()]
     else:
-        yield [_id(word) for word in sys.stdin.buffer.read().decode("utf-8", "replace").split()]
+        yield [_id(word) for word in stdin().read().decode("utf-8", "replace").split()]
 
 
 def _id(word: str) -> int:

@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import BinaryIO
 
 import typer
 
@@ -45,11 +46,22 @@ def json_line(value: object) -> str:
 
 def write(text: str) -> None:
     """Write `text` to stdout, as UTF-8 whatever the locale is."""
+    if sys.stdout is None:
+        raise OSError("stdout is closed")
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
 
 
+def stdin() -> BinaryIO:
+    """Return stdin, whose bytes are read as they are."""
+    if sys.stdin is None:
+        raise OSError("stdin is closed")
+    return sys.stdin.buffer
+
+
 def message(text: str) -> None:
-    """Write one line to stderr."""
+    """Write one line to stderr, unless that is closed."""
+    if sys.stderr is None:
+        return
     line = printable(" ".join(text.split()))
     shown = line if len(line) <= _LINE_LIMIT else f"{line[:_LINE_LIMIT]}..."
     print(f"hf-bpe: {shown}", file=sys.stderr, flush=True)
@@ -62,7 +74,10 @@ def reported_failures() -> Iterator[None]:
         warnings.showwarning = lambda text, *_args, **_kwargs: message(f"warning: {text}")
         try:
             yield
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except (typer.Exit, typer.BadParameter):
+            raise
         except KeyboardInterrupt:
             message("interrupted")
             raise typer.Exit(130) from None
@@ -70,7 +85,7 @@ def reported_failures() -> Iterator[None]:
             # Python flushes stdout once more on its way out; that must not fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(141) from None
-        except (ArithmeticError, AttributeError, ImportError, LookupError, OSError, TypeError, ValueError) as error:
+        except Exception as error:  # of any kind: what reads the corpus has its own, such as EOFError
             message(f"error: {_reason(error)}")
             raise typer.Exit(1) from None
 
@@ -79,4 +94,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     text = str(error)
-    return text if text and not isinstance(error, LookupError) else f"{type(error).__name__}: {text}"
+    if not text:
+        return type(error).__name__
+    telling = isinstance(error, OSError | TypeError | ValueError)
+    return text if telling else f"{type(error).__name__}: {text}"

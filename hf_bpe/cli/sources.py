@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import glob
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from hf_bpe.cli.output import message
+from hf_bpe.cli.output import message, stdin
 
 STDIN = "-"
 
@@ -81,14 +80,17 @@ def _table_format(path: str) -> str | None:
 def _stream(table: str, paths: list[str]) -> Any:
     from datasets import load_dataset
 
-    return load_dataset(table, data_files=[glob.escape(path) for path in paths], split="train", streaming=True)
+    try:
+        return load_dataset(table, data_files=[glob.escape(path) for path in paths], split="train", streaming=True)
+    except StopIteration:  # what it makes of files without a byte
+        raise ValueError(f"there is no row in {', '.join(paths)}") from None
 
 
 def _lines(paths: list[str]) -> Iterator[str]:
     """Yield the lines of files and of stdin. They end at a newline and nowhere else, as `files=` has it."""
     for path in paths:
         if path == STDIN:
-            yield from _decoded(sys.stdin.buffer, "stdin")
+            yield from _decoded(stdin(), "stdin")
         else:
             with open(path, "rb") as file:
                 yield from _decoded(file, path)

@@ -76,24 +76,25 @@ def train(
 
     started = time.monotonic()
     named = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
-    with reported_failures(), _whole_directory(out, overwrite=overwrite) as directory:
-        tokenizer = hf_bpe.train(
-            **open_sources(sources),
-            vocab_size=vocab_size,
-            split_pattern=split_pattern,
-            normalizer=normalizer,
-            special_tokens=special_tokens,
-            special_tokens_last=special_tokens_last,
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
-            text_column=text_column,
-            num_threads=threads,
-            progress=progress,
-            **{name: token for name, token in named.items() if token is not None},
-        )
-        tokenizer.save_pretrained(directory)
-        _summarize(tokenizer, time.monotonic() - started)
-    write(f"{printable(str(out))}\n")
+    with reported_failures():
+        with _whole_directory(out, overwrite=overwrite) as directory:
+            tokenizer = hf_bpe.train(
+                **open_sources(sources),
+                vocab_size=vocab_size,
+                split_pattern=split_pattern,
+                normalizer=normalizer,
+                special_tokens=special_tokens,
+                special_tokens_last=special_tokens_last,
+                min_frequency=min_frequency,
+                max_token_length=max_token_length,
+                text_column=text_column,
+                num_threads=threads,
+                progress=progress,
+                **{name: token for name, token in named.items() if token is not None},
+            )
+            tokenizer.save_pretrained(directory)
+            _summarize(tokenizer, time.monotonic() - started)
+        write(f"{printable(str(out))}\n")
 
 
 train.__doc__ = f"{train.__doc__}\n\n\b{_EPILOG}"
