@@ -108,12 +108,22 @@ def _pieces(template: dict[str, Any] | None, *, pair: bool) -> list[dict[str, di
     return [{"Sequence": {"id": text, "type_id": type_id}} for type_id, text in enumerate("AB" if pair else "A")]
 
 
+def has_one_template(core: Tokenizer) -> bool:
+    """Whether `around` says what the post-processor does: a second template works on the parts of the first."""
+    return len(_find_templates(json.loads(core.component("post_processor") or "null"))) <= 1
+
+
 def _find_template(component: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the `TemplateProcessing` in a post-processor: others add no tokens."""
-    if component is None or component["type"] == "TemplateProcessing":
-        return component
-    found = (_find_template(inner) for inner in component.get("processors", ()))
-    return next((template for template in found if template is not None), None)
+    return next(iter(_find_templates(component)), None)
+
+
+def _find_templates(component: dict[str, Any] | None) -> list[dict[str, Any]]:
+    if component is None:
+        return []
+    if component["type"] == "TemplateProcessing":
+        return [component]
+    return [template for inner in component.get("processors", ()) for template in _find_templates(inner)]
 
 
 def bos_eos_template(bos: tuple[str, int] | None, eos: tuple[str, int] | None) -> str:
