@@ -21,7 +21,7 @@ from transformers import PreTrainedTokenizerFast
 
 from hf_bpe import HfBpeTokenizer, TokenizerFileError
 from hf_bpe._native import Tokenizer
-from hf_bpe.byte_alphabet import CHAR_TO_BYTE
+from hf_bpe.byte_alphabet import CHAR_TO_BYTE, bytes_to_token
 
 PIPELINES = int(os.environ.get("HF_BPE_FUZZ", "300"))
 FIRST = int(os.environ.get("HF_BPE_FUZZ_SEED", "0"))
@@ -203,3 +203,41 @@ def test_calls_equal_the_stock_class(first: int) -> None:
                 return dict(result), [result.word_ids(row) for row in range(len(result["input_ids"]))]
 
             assert_same(lambda: call(ours), lambda: call(stock), both.name((texts, pairs, options)))  # noqa: B023
+
+
+def test_a_second_template_works_on_the_parts_of_the_first_also_after_truncation() -> None:
+    data = random_pipeline(0).json
+
+    def template(*names: str) -> dict[str, Any]:
+        pieces = [{"Sequence" if len(name) == 1 else "SpecialToken": {"id": name, "type_id": 0}} for name in names]
+        table = {
+            "<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]},
+            "</s>": {"id": "</s>", "ids": [1], "tokens": ["</s>"]},
+        }
+        return {
+            "type": "TemplateProcessing",
+            "single": pieces,
+            "pair": [*pieces[:-1], second, pieces[-1]],
+            "special_tokens": table,
+        }
+
+    second = {"Sequence": {"id": "B", "type_id": 0}}
+    data["post_processor"] = {"type": "Sequence", "processors": [template("<s>", "A"), template("A", "</s>")]}
+    twin = tokenizers.Tokenizer.from_str(json.dumps(data))
+    ours, stock = (kind(tokenizer_object=twin) for kind in (HfBpeTokenizer, PreTrainedTokenizerFast))
+
+    for length in (8, 1000):
+        got = ours(["a longer text", "b"], truncation=True, max_length=length)["input_ids"]
+        assert got == stock(["a longer text", "b"], truncation=True, max_length=length)["input_ids"]
+        assert all(row[0] == 0 and row[-1] == 1 for row in got)
+
+
+def test_a_normalizer_that_undoes_another_moves_offsets_as_in_stock() -> None:
+    data = random_pipeline(0).json | {"added_tokens": [], "post_processor": None}
+    data["normalizer"] = {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "NFD"}]}
+    data["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
+    units = [bytes_to_token(bytes([byte])) for byte in range(256)]
+    data["model"] = {"type": "BPE", "vocab": {unit: id for id, unit in enumerate(units)}, "merges": []}
+    ours, stock = Tokenizer.from_json(json.dumps(data)), tokenizers.Tokenizer.from_str(json.dumps(data))
+
+    assert ours.encode("xe\u0301").offsets == stock.encode("xe\u0301").offsets == [(0, 1), (1, 2), (1, 2), (1, 2)]

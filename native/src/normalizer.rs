@@ -49,7 +49,7 @@ impl Normalizer {
     pub fn normalize_aligned(&self, text: &mut NormalizedText) {
         if let Self::Sequence(steps) = self {
             steps.iter().for_each(|step| step.normalize_aligned(text));
-        } else if !self.keeps(text.text()) {
+        } else if !self.surely_keeps(text.text()) {
             let changes = self.changes(text.text());
             text.transform(changes, 0);
         }
@@ -64,7 +64,7 @@ impl Normalizer {
             };
             return steps.iter().fold(Cow::Borrowed(text), step);
         }
-        if self.keeps(text) {
+        if self.surely_keeps(text) {
             return Cow::Borrowed(text);
         }
         let normalized: String = self.changes(text).into_iter().map(|(char, _)| char).collect();
@@ -75,8 +75,13 @@ impl Normalizer {
         }
     }
 
+    /// Whether no step changes `text`. One step may undo another, but then characters no longer stand for themselves.
+    pub fn keeps(&self, text: &str) -> bool {
+        matches!(self.normalize(text), Cow::Borrowed(_))
+    }
+
     /// Whether a quick check is sure that `text` is in this form already.
-    fn keeps(&self, text: &str) -> bool {
+    fn surely_keeps(&self, text: &str) -> bool {
         if text.is_ascii() {
             return true;
         }
@@ -85,7 +90,7 @@ impl Normalizer {
             Self::Nfd => is_nfd_quick(text.chars()),
             Self::Nfkc => is_nfkc_quick(text.chars()),
             Self::Nfkd => is_nfkd_quick(text.chars()),
-            Self::Sequence(steps) => return steps.iter().all(|step| step.keeps(text)),
+            Self::Sequence(steps) => return steps.iter().all(|step| step.surely_keeps(text)),
         };
         answer == IsNormalized::Yes
     }
@@ -110,6 +115,15 @@ mod tests {
         assert_eq!(Normalizer::Nfc.normalize("e\u{301}"), "é");
         assert_eq!(Normalizer::Nfkc.normalize("ﬁ\u{32ff}"), "fi\u{32ff}");
         assert!(matches!(Normalizer::Nfc.normalize("déjà vu"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_step_that_undoes_another_keeps_nothing() {
+        let there_and_back = Normalizer::Sequence(vec![Normalizer::Nfc, Normalizer::Nfd]);
+
+        assert_eq!(there_and_back.normalize("e\u{301}"), "e\u{301}");
+        assert!(!there_and_back.keeps("e\u{301}"));
+        assert!(there_and_back.keeps("plain, 語") && Normalizer::Nfd.keeps("e\u{301}"));
     }
 
     #[test]

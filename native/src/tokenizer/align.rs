@@ -142,10 +142,7 @@ impl Tokenizer {
         state: &mut State,
         out: &mut Aligned,
     ) -> Result<()> {
-        let unchanged = self
-            .normalizer
-            .as_ref()
-            .is_none_or(|n| n.normalize(segment) == segment);
+        let unchanged = self.normalizer.as_ref().is_none_or(|n| n.keeps(segment));
         if unchanged && self.added.none_normalized() && self.keeps_bytes(segment) {
             return self.align_bytes(segment, start, state, out);
         }
