@@ -1,0 +1,151 @@
+//! The part `model`: vocabulary and merges stream straight into their tables, the settings stay JSON until both are read.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::merges::MergeTexts;
+use super::text::Text;
+use super::{Components, TokenizerFile};
+use crate::bpe::BpeSettings;
+use crate::config::Node;
+use crate::vocab::{TokenId, Vocab};
+use crate::{Error, Result};
+
+#[derive(Default)]
+pub(super) struct RawModel {
+    vocab: Option<VocabField>,
+    merges: Option<MergeTexts>,
+    rest: serde_json::Map<String, Value>,
+}
+
+impl RawModel {
+    pub(super) fn finish(self, components: Components, added_tokens: Value) -> Result<TokenizerFile> {
+        let rest = Value::Object(self.rest);
+        let node = Node::new("model", &rest);
+        if let Some(kind) = node.optional("type")? {
+            let kind = kind.str()?;
+            if kind != "BPE" {
+                return Err(node.unsupported(kind, &["BPE"]));
+            }
+        }
+        let vocab = match self.vocab {
+            Some(VocabField::Map(vocab)) => vocab,
+            Some(VocabField::Wrong(message)) => return Err(Error::TokenizerFile(message)),
+            None => return Err(node.error("lacks 'vocab'")),
+        };
+        let merges = self.merges.ok_or_else(|| node.error("lacks 'merges'"))?;
+        if let Some(message) = merges.wrong {
+            return Err(Error::TokenizerFile(message));
+        }
+        Ok(TokenizerFile {
+            components,
+            added_tokens,
+            settings: settings(&node)?,
+            vocab,
+            merges,
+        })
+    }
+}
+
+fn settings(node: &Node) -> Result<BpeSettings> {
+    let text = |name| -> Result<Option<String>> {
+        node.optional(name)?
+            .map(|node| node.str().map(str::to_owned))
+            .transpose()
+    };
+    if let Some(dropout) = node.optional("dropout")? {
+        let rate = dropout.value().as_f64();
+        if rate != Some(0.0) {
+            return Err(dropout.unsupported_setting(format_args!(
+                "is {}; hf_bpe encodes without dropout only",
+                dropout.value()
+            )));
+        }
+    }
+    Ok(BpeSettings {
+        unk_token: text("unk_token")?,
+        continuing_subword_prefix: text("continuing_subword_prefix")?,
+        end_of_word_suffix: text("end_of_word_suffix")?,
+        fuse_unk: node.bool_or("fuse_unk", false)?,
+        byte_fallback: node.bool_or("byte_fallback", false)?,
+        ignore_merges: node.bool_or("ignore_merges", false)?,
+    })
+}
+
+impl<'de> Deserialize<'de> for RawModel {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct ModelVisitor;
+        impl<'de> Visitor<'de> for ModelVisitor {
+            type Value = RawModel;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("model to be an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<RawModel, A::Error> {
+                let mut model = RawModel::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    match key.as_str() {
+                        "vocab" => model.vocab = Some(map.next_value()?),
+                        "merges" => model.merges = Some(map.next_value()?),
+                        _ => {
+                            model.rest.insert(key, map.next_value()?);
+                        }
+                    }
+                }
+                Ok(model)
+            }
+        }
+        deserializer.deserialize_map(ModelVisitor)
+    }
+}
+
+/// `model.vocab` as far as it could be read: another model's list is looked at once its type is known.
+enum VocabField {
+    Map(Vocab),
+    Wrong(String),
+}
+
+impl<'de> Deserialize<'de> for VocabField {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct VocabVisitor;
+        impl<'de> Visitor<'de> for VocabVisitor {
+            type Value = VocabField;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("model.vocab to be an object of ids by token")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<VocabField, A::Error> {
+                let mut vocab = Vocab::default();
+                let mut wrong = None;
+                while let Some(token) = map.next_key_seed(Text)? {
+                    match map.next_value::<Value>()?.as_u64().map(TokenId::try_from) {
+                        Some(Ok(id)) => vocab.insert(&token, id),
+                        _ => {
+                            wrong.get_or_insert_with(|| {
+                                let token = token.escape_debug();
+                                format!(
+                                    "tokenizer.json: model.vocab['{token}'] should be an id from 0 to 4294967295"
+                                )
+                            });
+                        }
+                    }
+                }
+                vocab.finish();
+                Ok(wrong.map_or(VocabField::Map(vocab), VocabField::Wrong))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<VocabField, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                let message =
+                    "tokenizer.json: model.vocab should be an object of ids by token, found an array";
+                Ok(VocabField::Wrong(message.into()))
+            }
+        }
+        deserializer.deserialize_any(VocabVisitor)
+    }
+}
