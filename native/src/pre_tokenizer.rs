@@ -1,7 +1,7 @@
 //! Pre-tokenizers: cut a text into pretokens, the pieces that BPE never merges across.
 //!
 //! Guarantee: the pieces are those of the stock library (tokenizers 0.23.3), byte for byte, on every text; time is linear in the text
-//! for the published patterns, and bounded for any other (see `pre_tokenizer/engine.rs`). Nothing here changes a text: the byte
+//! for the published patterns, and bounded for any other (see `pattern`). Nothing here changes a text: the byte
 //! alphabet and the prefix space of `ByteLevel` belong to the pipeline.
 //!
 //! A pre-tokenizer is a list of steps; a `Sequence` is its members in a row, however deep they are nested. Each step
@@ -11,15 +11,11 @@ mod behavior;
 mod byte_level;
 mod cl100k;
 mod classes;
-mod cost;
 mod digits;
-mod engine;
 mod gpt2;
-mod limits;
 mod o200k;
 mod published;
 mod scanner;
-mod search;
 mod split;
 
 use std::ops::Range;
@@ -28,7 +24,9 @@ pub use behavior::Behavior;
 pub use byte_level::ByteLevel;
 pub use digits::Digits;
 pub use published::published_patterns;
-pub use split::{Split, SplitPattern};
+pub use split::Split;
+
+pub use crate::pattern::Pattern as SplitPattern;
 
 use crate::Result;
 use crate::config::Node;
