@@ -249,32 +249,42 @@ impl Aligned {
 struct Characters {
     /// The index of the character that each byte belongs to; nothing for ASCII, where they are the same.
     of_byte: Option<Vec<u32>>,
+    length: usize,
 }
 
 impl Characters {
     fn new(text: &str) -> Self {
+        let length = text.len();
         if text.is_ascii() {
-            return Self { of_byte: None };
+            return Self {
+                of_byte: None,
+                length,
+            };
         }
-        let mut of_byte = Vec::with_capacity(text.len() + 1);
-        let mut count = 0;
-        for char in text.chars() {
-            of_byte.extend(std::iter::repeat_n(count, char.len_utf8()));
-            count += 1;
+        let mut of_byte = Vec::with_capacity(length);
+        for (index, char) in text.chars().enumerate() {
+            of_byte.extend(std::iter::repeat_n(index as u32, char.len_utf8()));
         }
-        of_byte.push(count);
         Self {
             of_byte: Some(of_byte),
+            length,
         }
     }
 
-    fn offsets(&self, (start, end): (usize, usize)) -> (usize, usize) {
+    fn index(&self, byte: usize) -> Option<usize> {
         match &self.of_byte {
-            None => (start, end),
-            Some(of_byte) => {
-                let index = |byte: usize| of_byte.get(byte).map_or(byte, |&index| index as usize);
-                (index(start), index(end))
-            }
+            None => (byte < self.length).then_some(byte),
+            Some(of_byte) => of_byte.get(byte).map(|&index| index as usize),
+        }
+    }
+
+    /// Characters for bytes. Spans may lie beyond the text, where tokens of fallback bytes cover more bytes than
+    /// the text has: such an end comes right behind the start, and such a start stays as it is, as in stock.
+    fn offsets(&self, (start, end): (usize, usize)) -> (usize, usize) {
+        match (self.index(start), self.index(end)) {
+            (Some(first), Some(after)) => (first, after),
+            (Some(first), None) => (first, self.index(end - 1).unwrap_or(first + 1) + 1),
+            (None, _) => (start, end),
         }
     }
 }
