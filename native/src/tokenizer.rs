@@ -234,7 +234,9 @@ impl Tokenizer {
                 token.escape_debug()
             )
         });
-        self.added.warnings().iter().cloned().chain(doubles).collect()
+        let steps = self.pre_tokenizer.iter().flat_map(PreTokenizer::warnings);
+        let read = self.added.warnings().iter().chain(steps);
+        read.cloned().chain(doubles).collect()
     }
 
     /// Forgets what the caches hold.
@@ -274,15 +276,13 @@ fn writes_byte_alphabet(components: &Components) -> bool {
 
 fn route(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Route {
     let steps = pre_tokenizer.map_or(&[][..], PreTokenizer::steps);
-    let byte_levels = steps
-        .iter()
-        .filter(|step| matches!(step, Step::ByteLevel(_)))
-        .count();
     match steps {
         [Step::ByteLevel(only)] if bpe.runs_on_bytes() => Route::Bytes {
             prefix_space: only.add_prefix_space,
         },
-        [.., Step::ByteLevel(last)] if byte_levels == 1 && !last.add_prefix_space && bpe.runs_on_bytes() => {
+        [before @ .., Step::ByteLevel(last)]
+            if !before.iter().any(Step::changes_text) && !last.add_prefix_space && bpe.runs_on_bytes() =>
+        {
             Route::Bytes { prefix_space: false }
         }
         _ => Route::Pieces,
