@@ -129,10 +129,10 @@ class Both:
             "add_special_tokens": probe.add_special_tokens,
             "split_special_tokens": probe.split_special_tokens,
         }
-        got = self.ours.encode_ids(probe.text, **options)
+        got = outcome(lambda: self.ours.encode_ids(probe.text, **options))
         if got != ids:
             yield Difference("encode_ids", got, ids)
-        rows = self.ours.encode_ids_batch([probe.text, probe.text], **options)
+        rows = outcome(lambda: self.ours.encode_ids_batch([probe.text, probe.text], **options))
         if rows != [ids, ids]:
             yield Difference("encode_ids_batch", rows, [ids, ids])
         yield from self._decoding(ids)
@@ -174,17 +174,19 @@ def pair_probes(
     rng: random.Random, texts: list[str], specials: Callable[[bool], int], count: int = 8
 ) -> Iterator[Probe]:
     """Yield pairs, lists of words and windows; `specials` tells how many special tokens join a text or a pair."""
-    texts = [text[:40] for text in texts]
     for _ in range(count):
         words = rng.random() < 0.3
-        one, two = (tuple(rng.sample(texts, 3)) if words else rng.choice(texts) for _ in range(2))
+        # Short, since a pair has as many windows as the two texts multiplied.
+        cuts = [text[: 6 if words else 20] for text in rng.sample(texts, 6)]
+        one, two = (tuple(cuts[:3]), tuple(cuts[3:])) if words else cuts[:2]
         pair = two if rng.random() < 0.6 else None
         cut = (rng.randrange(0, 20), rng.randrange(0, 6), rng.choice(STRATEGIES), rng.choice(("right", "left")))
         add = rng.random() < 0.6
-        room = cut[0] - add * specials(pair is not None)
-        # Where there is no room for text, hf_bpe raises; stock wraps around or drops the text.
-        cuts = rng.random() < 0.7 and room > 0 and cut[1] < room
-        yield Probe(one, pair, add_special_tokens=add, truncation=cut if cuts else None)
+        # Where there is no room for text, hf_bpe raises; stock wraps around or drops the text. Stock counts the special
+        # tokens of a single text even where none are added.
+        room = cut[0] - max(specials(False), specials(pair is not None))
+        truncates = rng.random() < 0.7 and room > 0 and cut[1] < room
+        yield Probe(one, pair, add_special_tokens=add, truncation=cut if truncates else None)
 
 
 def id_probes(rng: random.Random, size: int, count: int = 4) -> Iterator[Probe]:
