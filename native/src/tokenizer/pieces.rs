@@ -1,5 +1,6 @@
 //! A segment cut into pretokens: as ranges where its text stays as it is, as aligned pieces in general.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Tokenizer;
@@ -12,12 +13,9 @@ impl Tokenizer {
     /// for, and a byte-level pretoken is given as the bytes behind the byte alphabet.
     ///
     /// # Errors
-    /// What the split pattern raises.
+    /// What a pattern raises that runs away.
     pub fn pretokens(&self, text: &str, scratch: &mut Scratch, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let normalized = self
-            .normalizer
-            .as_ref()
-            .map_or(text.into(), |n| n.normalize(text));
+        let normalized = self.normalize(text)?;
         if self.route == (super::Route::Bytes { prefix_space: false }) {
             let bytes = normalized.as_bytes();
             return self.split_ranges(&normalized, scratch, |range| emit(&bytes[range]));
@@ -29,6 +27,14 @@ impl Tokenizer {
             }
         }
         Ok(())
+    }
+
+    /// The normalized text; borrowed where nothing changes.
+    pub(super) fn normalize<'a>(&self, text: &'a str) -> Result<Cow<'a, str>> {
+        match &self.normalizer {
+            Some(normalizer) => normalizer.normalize(text),
+            None => Ok(Cow::Borrowed(text)),
+        }
     }
 
     /// The pretokens of a segment whose text the pre-tokenizer leaves as it is.
