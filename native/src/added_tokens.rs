@@ -128,9 +128,10 @@ impl AddedTokens {
                 raw.push((token.content.clone(), at));
                 continue;
             }
-            let form = normalizer.map_or(token.content.clone(), |n| {
-                n.normalize(&token.content).into_owned()
-            });
+            let form = match normalizer {
+                Some(normalizer) => normalizer.normalize(&token.content)?.into_owned(),
+                None => token.content.clone(),
+            };
             if form != token.content {
                 self.forms.insert(*id, form.clone());
             }

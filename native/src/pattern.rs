@@ -92,12 +92,10 @@ fn find_string(finder: &memmem::Finder<'_>, text: &str, mut tell: impl FnMut(Ran
     }
 }
 
-/// An error of a pattern at `node`, told with its JSON path.
-pub(crate) fn at_node(node: &Node<'_>, error: Error) -> Error {
+/// An error of the pattern at `path` of a `tokenizer.json`.
+pub(crate) fn at_path(path: &str, error: Error) -> Error {
     match error {
-        Error::SplitPattern(message) => {
-            Error::SplitPattern(format!("tokenizer.json: {}: {message}", node.path()))
-        }
+        Error::SplitPattern(message) => Error::SplitPattern(format!("tokenizer.json: {path}: {message}")),
         other => other,
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Finder, Pattern, at_node};
+use super::{Finder, Pattern, at_path};
 use crate::Result;
 use crate::config::Node;
 
@@ -12,6 +12,8 @@ use crate::config::Node;
 pub struct Replace {
     finder: Finder,
     content: String,
+    /// Where the pattern stands, for messages.
+    path: String,
 }
 
 impl Replace {
@@ -20,7 +22,11 @@ impl Replace {
         let at = node.field("pattern")?;
         let pattern = Pattern::from_node(&at)?;
         let content = node.field("content")?.str()?;
-        Self::new(&pattern, content).map_err(|error| at_node(&at, error))
+        let replace = Self::new(&pattern, content).map_err(|error| at_path(at.path(), error))?;
+        Ok(Self {
+            path: at.path().to_owned(),
+            ..replace
+        })
     }
 
     /// Replaces matches of `pattern` by `content`, which is taken as it is: `$1` means nothing here.
@@ -28,6 +34,7 @@ impl Replace {
         Ok(Self {
             finder: Finder::new("pattern", pattern)?,
             content: content.to_owned(),
+            path: "pattern".to_owned(),
         })
     }
 
@@ -36,29 +43,46 @@ impl Replace {
         &self.content
     }
 
-    /// Calls `tell` for each match (`true`) and each text between two (`false`), in order and without gaps.
-    pub fn find(&self, text: &str, tell: impl FnMut(Range<usize>, bool)) -> Result<()> {
-        self.finder.find(text, tell)
+    /// The matches in `text`, in order.
+    ///
+    /// # Errors
+    /// [`crate::Error::SplitPattern`] where the search runs away.
+    pub fn matches(&self, text: &str) -> Result<Vec<Range<usize>>> {
+        let mut matches = Vec::new();
+        let tell = |range, is_match| {
+            if is_match {
+                matches.push(range);
+            }
+        };
+        self.finder
+            .find(text, tell)
+            .map_err(|error| at_path(&self.path, error))?;
+        Ok(matches)
+    }
+
+    /// `text` with each of `matches` replaced.
+    pub fn put(&self, text: &str, matches: &[Range<usize>]) -> String {
+        let mut replaced = String::with_capacity(text.len());
+        let mut done = 0;
+        for found in matches {
+            replaced.push_str(&text[done..found.start]);
+            replaced.push_str(&self.content);
+            done = found.end;
+        }
+        replaced.push_str(&text[done..]);
+        replaced
     }
 
     /// `text` with each match replaced; borrowed where there is none.
+    ///
+    /// # Errors
+    /// As [`Self::matches`].
     pub fn replace<'a>(&self, text: &'a str) -> Result<Cow<'a, str>> {
-        let mut replaced = String::new();
-        let mut told = 0;
-        let mut matches = false;
-        self.find(text, |range, is_match| {
-            if is_match {
-                replaced.push_str(&text[told..range.start]);
-                replaced.push_str(&self.content);
-                told = range.end;
-                matches = true;
-            }
-        })?;
-        if !matches {
-            return Ok(Cow::Borrowed(text));
-        }
-        replaced.push_str(&text[told..]);
-        Ok(Cow::Owned(replaced))
+        let matches = self.matches(text)?;
+        Ok(match matches.is_empty() {
+            true => Cow::Borrowed(text),
+            false => Cow::Owned(self.put(text, &matches)),
+        })
     }
 }
 

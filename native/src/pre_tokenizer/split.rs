@@ -9,7 +9,7 @@ use super::behavior::{Behavior, Cutter};
 use super::published::Published;
 use crate::Result;
 use crate::config::Node;
-use crate::pattern::{Finder, Pattern, at_node};
+use crate::pattern::{Finder, Pattern, at_path};
 
 const ROLE: &str = "split pattern";
 
@@ -36,7 +36,7 @@ impl Split {
         let pattern = Pattern::from_node(&at)?;
         let behavior = Behavior::from_node(&node.field("behavior")?)?;
         let invert = node.field("invert")?.bool()?;
-        Self::new(&pattern, behavior, invert).map_err(|error| at_node(&at, error))
+        Self::new(&pattern, behavior, invert).map_err(|error| at_path(at.path(), error))
     }
 
     /// Prepares to cut by `pattern`; with `invert`, matches and the text between them swap their roles.

@@ -142,13 +142,16 @@ impl Tokenizer {
         state: &mut State,
         out: &mut Aligned,
     ) -> Result<()> {
-        let unchanged = self.normalizer.as_ref().is_none_or(|n| n.keeps(segment));
+        let unchanged = match &self.normalizer {
+            Some(normalizer) => normalizer.keeps(segment)?,
+            None => true,
+        };
         if unchanged && self.added.none_normalized() && self.keeps_bytes(segment) {
             return self.align_bytes(segment, start, state, out);
         }
         let mut normalized = NormalizedText::new(segment, start);
         if let Some(normalizer) = &self.normalizer {
-            normalizer.normalize_aligned(&mut normalized);
+            normalizer.normalize_aligned(&mut normalized)?;
         }
         let allowed = options.allowed();
         let text = normalized.text();

@@ -245,10 +245,7 @@ impl Tokenizer {
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let normalized = self
-            .normalizer
-            .as_ref()
-            .map_or(segment.into(), |n| n.normalize(segment));
+        let normalized = self.normalize(segment)?;
         self.added
             .split_normalized(&normalized, allowed, &mut |range, id| match id {
                 Some(id) => {

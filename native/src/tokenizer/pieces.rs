@@ -13,12 +13,9 @@ impl Tokenizer {
     /// for. A pretoken in the byte alphabet is given as the bytes behind it, any other as its text.
     ///
     /// # Errors
-    /// What the split pattern raises.
+    /// What a pattern raises that runs away.
     pub fn pretokens(&self, text: &str, scratch: &mut Scratch, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let normalized = self
-            .normalizer
-            .as_ref()
-            .map_or(text.into(), |n| n.normalize(text));
+        let normalized = self.normalize(text)?;
         let Some(pre_tokenizer) = &self.pre_tokenizer else {
             emit(normalized.as_bytes());
             return Ok(());
@@ -33,7 +30,7 @@ impl Tokenizer {
             _ => emit(text.as_bytes()),
         };
         if pre_tokenizer.looks_at_start() && matches!(normalized, Cow::Owned(_)) {
-            let pieces = self.pieces(self.normalize_aligned(text))?;
+            let pieces = self.pieces(self.normalize_aligned(text)?)?;
             pieces.iter().for_each(|piece| emit_text(piece.text()));
             return Ok(());
         }
@@ -41,12 +38,20 @@ impl Tokenizer {
         pre_tokenizer.split_text(&normalized, head, scratch, emit_text)
     }
 
-    fn normalize_aligned(&self, text: &str) -> NormalizedText {
+    fn normalize_aligned(&self, text: &str) -> Result<NormalizedText> {
         let mut aligned = NormalizedText::new(text, 0);
         if let Some(normalizer) = &self.normalizer {
-            normalizer.normalize_aligned(&mut aligned);
+            normalizer.normalize_aligned(&mut aligned)?;
         }
-        aligned
+        Ok(aligned)
+    }
+
+    /// The normalized text; borrowed where nothing changes.
+    pub(super) fn normalize<'a>(&self, text: &'a str) -> Result<Cow<'a, str>> {
+        match &self.normalizer {
+            Some(normalizer) => normalizer.normalize(text),
+            None => Ok(Cow::Borrowed(text)),
+        }
     }
 
     /// The pretokens of a segment whose text the pre-tokenizer leaves as it is.
