@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::draw::Draw;
 use super::encode::check_length;
 use super::{EncodeOptions, Route, State, Tokenizer};
 use crate::Result;
@@ -48,12 +49,25 @@ impl Tokenizer {
         options: EncodeOptions,
         truncation: Option<&Truncation>,
     ) -> Result<Encoding> {
-        let aligned = |sequence: &Sequence, type_id| {
+        self.encode_drawn(first, second, options, truncation, self.draw().at(0))
+    }
+
+    pub(super) fn encode_drawn(
+        &self,
+        first: &Sequence,
+        second: Option<&Sequence>,
+        options: EncodeOptions,
+        truncation: Option<&Truncation>,
+        draw: Draw,
+    ) -> Result<Encoding> {
+        let aligned = |sequence: &Sequence, type_id, draw| {
             self.states
-                .with(|state| self.align_sequence(sequence, type_id, options, state))
+                .with(|state| self.align_sequence(sequence, type_id, options, draw, state))
         };
-        let first = aligned(first, 0)?;
-        let second = second.map(|sequence| aligned(sequence, 1)).transpose()?;
+        let first = aligned(first, 0, draw)?;
+        let second = second
+            .map(|sequence| aligned(sequence, 1, draw.at(1)))
+            .transpose()?;
         let processor = self.post_processor.as_ref();
         post_process(
             processor,
@@ -74,11 +88,13 @@ impl Tokenizer {
     ) -> Result<Vec<Encoding>> {
         let size = |(first, second): &Input| first.size() + second.as_ref().map_or(0, Sequence::size);
         let sizes: Vec<_> = inputs.iter().map(size).collect();
+        let draw = self.draw();
         let parts = parallel::map_parts(&sizes, |part| {
-            let inputs = inputs[part].iter();
-            inputs
-                .map(|(first, second)| self.encode(first, second.as_ref(), options, truncation))
-                .collect::<Result<Vec<_>>>()
+            part.map(|at| {
+                let (first, second) = &inputs[at];
+                self.encode_drawn(first, second.as_ref(), options, truncation, draw.at(at))
+            })
+            .collect::<Result<Vec<_>>>()
         });
         let mut all = Vec::with_capacity(inputs.len());
         for part in parts {
@@ -92,14 +108,18 @@ impl Tokenizer {
         sequence: &Sequence,
         type_id: u32,
         options: EncodeOptions,
+        draw: Draw,
         state: &mut State,
     ) -> Result<Encoding> {
         match sequence {
-            Sequence::Text(text) => self.align_text(text, None, type_id, options, state),
+            Sequence::Text(text) => self.align_text(text, None, type_id, options, draw, state),
             Sequence::Words(words) => {
                 let words = words.iter().enumerate();
                 let encodings = words
-                    .map(|(word, text)| self.align_text(text, Some(word as u32), type_id, options, state))
+                    .map(|(word, text)| {
+                        let draw = draw.at(word);
+                        self.align_text(text, Some(word as u32), type_id, options, draw, state)
+                    })
                     .collect::<Result<Vec<_>>>()?;
                 Ok(Encoding::merge(encodings, false))
             }
@@ -112,9 +132,11 @@ impl Tokenizer {
         word: Option<u32>,
         type_id: u32,
         options: EncodeOptions,
+        draw: Draw,
         state: &mut State,
     ) -> Result<Encoding> {
         check_length(text)?;
+        draw.begin(text.as_bytes(), &mut state.symbols);
         let mut out = Aligned {
             encoding: Encoding::with_capacity(text.len() / 3 + 4),
             characters: Characters::new(text),

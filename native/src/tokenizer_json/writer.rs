@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct, Serializer};
-use serde_json::Value;
 
 use super::Components;
 use crate::added_tokens::AddedTokens;
@@ -73,7 +72,7 @@ impl Serialize for Model<'_> {
         let settings = &self.0.settings;
         let mut model = serializer.serialize_struct("BPE", 10)?;
         model.serialize_field("type", "BPE")?;
-        model.serialize_field("dropout", &Value::Null)?;
+        model.serialize_field("dropout", &settings.dropout)?;
         model.serialize_field("unk_token", &settings.unk_token)?;
         model.serialize_field("continuing_subword_prefix", &settings.continuing_subword_prefix)?;
         model.serialize_field("end_of_word_suffix", &settings.end_of_word_suffix)?;
