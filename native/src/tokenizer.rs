@@ -14,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::Result;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::Bpe;
 use crate::config::Node;
@@ -25,7 +26,6 @@ use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::{PreTokenizer, Step};
 use crate::tokenizer_json::{Components, TokenizerFile, Writer};
 use crate::vocab::TokenId;
-use crate::{Error, Result};
 
 pub use align::{Input, Sequence};
 pub use encode::EncodeOptions;
@@ -91,7 +91,7 @@ impl Tokenizer {
         )?;
         added.finish(normalizer.as_ref())?;
         Ok(Self {
-            route: route(pre_tokenizer.as_ref(), &bpe)?,
+            route: route(pre_tokenizer.as_ref(), &bpe),
             post_processor: read(
                 "post_processor",
                 &components.post_processor,
@@ -272,24 +272,13 @@ fn writes_byte_alphabet(components: &Components) -> bool {
     holds_byte_level(&components.pre_tokenizer) || holds_byte_level(&components.decoder)
 }
 
-fn route(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Result<Route> {
+fn route(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Route {
     let steps = pre_tokenizer.map_or(&[][..], PreTokenizer::steps);
     let byte_levels = steps
         .iter()
         .filter(|step| matches!(step, Step::ByteLevel(_)))
         .count();
-    if byte_levels == 0 {
-        let found = if pre_tokenizer.is_some() {
-            "holds no 'ByteLevel'"
-        } else {
-            "is null"
-        };
-        return Err(Error::UnsupportedComponent(format!(
-            "tokenizer.json: pre_tokenizer {found}; hf_bpe supports byte-level BPE. \
-             Load this file with tokenizers.Tokenizer.from_file instead."
-        )));
-    }
-    Ok(match steps {
+    match steps {
         [Step::ByteLevel(only)] if bpe.runs_on_bytes() => Route::Bytes {
             prefix_space: only.add_prefix_space,
         },
@@ -297,5 +286,5 @@ fn route(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Result<Route> {
             Route::Bytes { prefix_space: false }
         }
         _ => Route::Pieces,
-    })
+    }
 }
