@@ -116,6 +116,14 @@ impl<'a> Node<'a> {
             .ok_or_else(|| self.wrong_type("a number from 0 to 4294967295"))
     }
 
+    /// This value as a count of any size.
+    pub fn count(&self) -> Result<usize> {
+        self.value
+            .as_u64()
+            .and_then(|number| usize::try_from(number).ok())
+            .ok_or_else(|| self.wrong_type("a number that isn't negative"))
+    }
+
     /// The items of this array, each with its path.
     pub fn items(&self) -> Result<Vec<Node<'a>>> {
         let array = self.value.as_array().ok_or_else(|| self.wrong_type("an array"))?;
