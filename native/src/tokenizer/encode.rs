@@ -8,7 +8,6 @@ use hashbrown::HashSet;
 use super::{Route, State, Tokenizer};
 use crate::added_tokens::Allowed;
 use crate::bpe::Bpe;
-use crate::normalized::NormalizedText;
 use crate::parallel;
 use crate::vocab::TokenId;
 use crate::{Error, Result};
@@ -233,13 +232,14 @@ impl Tokenizer {
                 ids.push(id);
                 Ok(())
             }
-            None => self.segment_into(&text[range], allowed, model, state, ids),
+            None => self.segment_into(&text[range.clone()], range.start, allowed, model, state, ids),
         })
     }
 
     fn segment_into(
         &self,
         segment: &str,
+        start: usize,
         allowed: Allowed,
         model: &Model,
         state: &mut State,
@@ -249,20 +249,31 @@ impl Tokenizer {
             .normalizer
             .as_ref()
             .map_or(segment.into(), |n| n.normalize(segment));
+        let head = self.head(segment, start, &normalized);
         self.added
             .split_normalized(&normalized, allowed, &mut |range, id| match id {
                 Some(id) => {
                     ids.push(id);
                     Ok(())
                 }
-                None => self.plain_into(&normalized[range], model, state, ids),
+                None => {
+                    let head = head.saturating_sub(range.start);
+                    self.plain_into(&normalized[range], head, model, state, ids)
+                }
             })
     }
 
-    fn plain_into(&self, text: &str, model: &Model, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
+    fn plain_into(
+        &self,
+        text: &str,
+        head: usize,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
         let prefix_space = match self.route {
             Route::Bytes { prefix_space } => prefix_space,
-            Route::Pieces => return self.pieces_into(text, model, state, ids),
+            Route::Pieces => return self.pieces_into(text, head, model, state, ids),
         };
         let State {
             cache,
@@ -303,18 +314,26 @@ impl Tokenizer {
     fn pieces_into(
         &self,
         text: &str,
+        head: usize,
         model: &Model,
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        for piece in self.pieces(NormalizedText::new(text, 0))? {
-            state.parts.clear();
-            model
-                .bpe
-                .encode_text(piece.text(), &mut state.symbols, &mut state.parts)?;
-            ids.extend(state.parts.iter().map(|(id, _)| *id));
-        }
-        Ok(())
+        let State {
+            symbols,
+            parts,
+            scratch,
+            ..
+        } = state;
+        let mut outcome = Ok(());
+        self.text_pieces(text, head, scratch, |piece| {
+            if outcome.is_ok() {
+                parts.clear();
+                outcome = model.bpe.encode_text(piece, symbols, parts);
+                ids.extend(parts.iter().map(|(id, _)| *id));
+            }
+        })?;
+        outcome
     }
 }
 
