@@ -156,7 +156,7 @@ def _component_changes(path: list[str | int], value: Any) -> Iterator[Callable[[
 
 
 def _size(value: Any) -> int:
-    return len(value) * 2 + (value != "a") if isinstance(value, str) else int(value)
+    return len(value) * 2 + (value != "a") if isinstance(value, str) else int(value or 0)
 
 
 def _put(data: Any, path: list[str | int], value: Any) -> None:
