@@ -298,7 +298,9 @@ def test_a_split_after_byte_level_equals_stock_and_warns() -> None:
     ]
 
 
-@pytest.mark.parametrize("member", [*PLAIN[:4], CHANGING[0], with_fields("CharDelimiterSplit", delimiter=" ")], ids=name_of)
+@pytest.mark.parametrize(
+    "member", [*PLAIN[:4], CHANGING[0], with_fields("CharDelimiterSplit", delimiter=" ")], ids=name_of
+)
 def test_whatever_looks_for_hidden_characters_after_byte_level_warns(member: Json) -> None:
     inner = with_fields("Sequence", pretokenizers=[BYTE_LEVEL, member])
     both = Both(with_fields("Sequence", pretokenizers=[DIGITS, inner]))

@@ -15,7 +15,6 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::Result;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::Bpe;
 use crate::config::Node;
@@ -25,8 +24,9 @@ use crate::merges::Merges;
 use crate::normalizer::Normalizer;
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::{PreTokenizer, Step};
-use crate::tokenizer_json::{Components, TokenizerFile, Writer};
+use crate::tokenizer_json::{Components, TokenizerFile, Writer, defaults};
 use crate::vocab::TokenId;
+use crate::{Error, Result};
 
 pub use align::{Input, Sequence};
 pub use encode::EncodeOptions;
@@ -92,6 +92,7 @@ impl Tokenizer {
         components: Components,
         dropout_seed: Option<u64>,
     ) -> Result<Self> {
+        defaults::check(&components)?;
         let normalizer = read("normalizer", &components.normalizer, Normalizer::from_node)?;
         let pre_tokenizer = read(
             "pre_tokenizer",
@@ -146,7 +147,7 @@ impl Tokenizer {
     /// takes the new flags; new ids follow the highest one.
     pub fn with_added_tokens(&self, tokens: Vec<AddedToken>) -> Result<(Self, usize)> {
         let mut added = (*self.added).clone();
-        let mut next = self.max_id().map_or(0, |id| id + 1);
+        let mut next = self.max_id().map_or(Some(0), |id| id.checked_add(1));
         let mut count = 0;
         for token in tokens {
             let known = self.added.id(&token.content).or_else(|| added.id(&token.content));
@@ -155,12 +156,14 @@ impl Tokenizer {
                 continue;
             }
             count += 1;
-            let id = known
-                .or_else(|| self.bpe.vocab.id(&token.content))
-                .unwrap_or_else(|| {
-                    next += 1;
-                    next - 1
-                });
+            let id = match known.or_else(|| self.bpe.vocab.id(&token.content)) {
+                Some(id) => id,
+                None => {
+                    let free = next.ok_or_else(|| no_id_left(&token.content))?;
+                    next = free.checked_add(1);
+                    free
+                }
+            };
             added.insert(id, token);
         }
         let tokenizer = Self::assemble(
@@ -268,6 +271,14 @@ impl Spell for Tokenizer {
         let token = self.bpe.vocab.token(id).or_else(|| self.added.spelling(id));
         token.map(Cow::Borrowed)
     }
+}
+
+fn no_id_left(content: &str) -> Error {
+    Error::Value(format!(
+        "no id is left for '{}': the highest one, {}, is taken",
+        content.escape_debug(),
+        TokenId::MAX
+    ))
 }
 
 fn read<T>(name: &str, value: &Value, from_node: impl Fn(&Node) -> Result<T>) -> Result<Option<T>> {

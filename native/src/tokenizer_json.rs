@@ -3,9 +3,12 @@
 //! Vocabulary and merges stream straight into their tables; the small parts are kept as JSON, so that what comes in
 //! goes out again unchanged.
 
+pub(crate) mod defaults;
 mod merges;
 mod model;
+mod refuse;
 mod text;
+mod unique;
 mod writer;
 
 use std::fmt;
@@ -16,6 +19,8 @@ use serde_json::Value;
 
 pub use self::merges::MergeTexts;
 use self::model::RawModel;
+use self::refuse::refuse;
+use self::unique::{Place, Unique, twice};
 pub use self::writer::Writer;
 use crate::bpe::BpeSettings;
 use crate::vocab::Vocab;
@@ -86,8 +91,7 @@ impl TokenizerFile {
             ));
         }
         let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
-        let mut raw: RawFile = serde_json::from_slice(json)
-            .map_err(|error| Error::TokenizerFile(format!("tokenizer.json can't be read: {error}")))?;
+        let mut raw: RawFile = serde_json::from_slice(json).map_err(unreadable)?;
         let version = raw.rest.remove("version");
         if let Some(version) = version.filter(|version| version != "1.0") {
             let message = format!("tokenizer.json: version is {version}; hf_bpe reads version '1.0'");
@@ -105,9 +109,46 @@ impl TokenizerFile {
             post_processor: take("post_processor"),
             decoder: take("decoder"),
         };
-        let added_tokens = take("added_tokens");
+        let added_tokens = match raw.rest.remove("added_tokens") {
+            None => Value::Array(Vec::new()),
+            // As stock, which has a default for a list that is absent alone.
+            Some(Value::Null) => {
+                let message = "tokenizer.json: added_tokens should be an array, found null";
+                return Err(Error::TokenizerFile(message.into()));
+            }
+            Some(list) => list,
+        };
         model.finish(components, added_tokens)
     }
+}
+
+/// What is wrong with the text: it is no JSON, or holds something at a place where that can't stand.
+fn unreadable(error: serde_json::Error) -> Error {
+    Error::TokenizerFile(match error.classify() {
+        serde_json::error::Category::Data => format!("tokenizer.json: {error}"),
+        _ => format!("tokenizer.json can't be read: {error}"),
+    })
+}
+
+/// What stands at the top of a file; stock refuses all else.
+const KEYS: [&str; 9] = [
+    "version",
+    "truncation",
+    "padding",
+    "added_tokens",
+    "normalizer",
+    "pre_tokenizer",
+    "post_processor",
+    "decoder",
+    "model",
+];
+
+fn unknown<E: serde::de::Error>(key: &str) -> E {
+    E::custom(format_args!(
+        "the file has '{}', which no tokenizer.json has; expected '{}'",
+        key.escape_debug(),
+        KEYS.join("', '")
+    ))
 }
 
 /// The top level: the model streams, the rest is small.
@@ -120,25 +161,40 @@ struct RawFile {
 impl<'de> Deserialize<'de> for RawFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct FileVisitor;
+        impl FileVisitor {
+            fn wanted(&self) -> &'static str {
+                "the file should hold an object with a 'model'"
+            }
+        }
         impl<'de> Visitor<'de> for FileVisitor {
             type Value = RawFile;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("an object with a 'model'")
+                f.write_str(self.wanted())
             }
+
+            refuse!(null bool number text array);
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<RawFile, A::Error> {
                 let mut file = RawFile::default();
                 while let Some(key) = map.next_key::<String>()? {
+                    let known = file.rest.contains_key(&key) || (key == "model" && file.model.is_some());
+                    if known {
+                        return Err(twice("the file", &key));
+                    }
+                    if !KEYS.contains(&key.as_str()) {
+                        return Err(unknown(&key));
+                    }
                     if key == "model" {
                         file.model = Some(map.next_value()?);
                     } else {
-                        file.rest.insert(key, map.next_value()?);
+                        let value = map.next_value_seed(Unique(Place::Path(&key)))?;
+                        file.rest.insert(key, value);
                     }
                 }
                 Ok(file)
             }
         }
-        deserializer.deserialize_map(FileVisitor)
+        deserializer.deserialize_any(FileVisitor)
     }
 }

@@ -21,11 +21,17 @@ pub struct Vocab {
 }
 
 impl Vocab {
-    /// Adds `token`; where the text is there already its id is replaced.
-    pub fn insert(&mut self, token: &str, id: TokenId) {
+    /// Adds `token`, and returns whether it is new; where the text is there already its id is replaced.
+    pub fn insert(&mut self, token: &str, id: TokenId) -> bool {
         match self.texts.insert(token.as_bytes()) {
-            Inserted::New => self.ids.push(id),
-            Inserted::Old(entry) => self.ids[entry] = id,
+            Inserted::New => {
+                self.ids.push(id);
+                true
+            }
+            Inserted::Old(entry) => {
+                self.ids[entry] = id;
+                false
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 
+use super::refuse::refuse;
 use super::text::Text;
 
 /// The texts of `model.merges`, one behind the other in one string.
@@ -49,23 +50,31 @@ impl MergeTexts {
     }
 
     fn wrong(&mut self, at: usize, found: impl fmt::Display) {
-        self.wrong.get_or_insert_with(|| {
-            format!(
-                "tokenizer.json: model.merges[{at}] should be a pair such as [\"t\", \"he\"] or \"t he\", found {found}"
-            )
-        });
+        self.wrong
+            .get_or_insert_with(|| format!("tokenizer.json: {}, found {found}", wanted(at)));
     }
+}
+
+fn wanted(at: usize) -> String {
+    format!("model.merges[{at}] should be a pair such as [\"t\", \"he\"] or \"t he\"")
 }
 
 impl<'de> Deserialize<'de> for MergeTexts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct MergesVisitor;
+        impl MergesVisitor {
+            fn wanted(&self) -> &'static str {
+                "model.merges should be an array of pairs"
+            }
+        }
         impl<'de> Visitor<'de> for MergesVisitor {
             type Value = MergeTexts;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("model.merges to be an array of pairs")
+                f.write_str(self.wanted())
             }
+
+            refuse!(null bool number text object);
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<MergeTexts, A::Error> {
                 let mut merges = MergeTexts::default();
@@ -82,7 +91,7 @@ impl<'de> Deserialize<'de> for MergeTexts {
                 Ok(merges)
             }
         }
-        deserializer.deserialize_seq(MergesVisitor)
+        deserializer.deserialize_any(MergesVisitor)
     }
 }
 
@@ -90,6 +99,12 @@ impl<'de> Deserialize<'de> for MergeTexts {
 struct OneMerge<'a> {
     merges: &'a mut MergeTexts,
     at: usize,
+}
+
+impl OneMerge<'_> {
+    fn wanted(&self) -> String {
+        wanted(self.at)
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for OneMerge<'_> {
@@ -104,8 +119,10 @@ impl<'de> Visitor<'de> for OneMerge<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "model.merges[{}] to be a pair of strings", self.at)
+        f.write_str(&self.wanted())
     }
+
+    refuse!(null bool number object);
 
     fn visit_str<E>(self, line: &str) -> std::result::Result<(), E> {
         if !self.merges.push_line(line) {
@@ -115,8 +132,8 @@ impl<'de> Visitor<'de> for OneMerge<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
-        let left = seq.next_element_seed(Text)?;
-        let right = seq.next_element_seed(Text)?;
+        let left = seq.next_element_seed(Text::Half(self.at))?;
+        let right = seq.next_element_seed(Text::Half(self.at))?;
         let mut more = 0;
         while seq.next_element::<IgnoredAny>()?.is_some() {
             more += 1;

@@ -7,12 +7,17 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::merges::MergeTexts;
+use super::refuse::refuse;
 use super::text::Text;
+use super::unique::{Place, Unique, twice};
 use super::{Components, TokenizerFile};
 use crate::bpe::BpeSettings;
 use crate::config::Node;
 use crate::vocab::{TokenId, Vocab};
 use crate::{Error, Result};
+
+/// The models that can be run.
+pub(super) const SUPPORTED: [&str; 1] = ["BPE"];
 
 #[derive(Default)]
 pub(super) struct RawModel {
@@ -25,11 +30,8 @@ impl RawModel {
     pub(super) fn finish(self, components: Components, added_tokens: Value) -> Result<TokenizerFile> {
         let rest = Value::Object(self.rest);
         let node = Node::new("model", &rest);
-        if let Some(kind) = node.optional("type")? {
-            let kind = kind.str()?;
-            if kind != "BPE" {
-                return Err(node.unsupported(kind, &["BPE"]));
-            }
+        if node.object()?.contains_key("type") && node.kind()? != "BPE" {
+            return Err(node.unsupported(node.kind()?, &SUPPORTED));
         }
         let vocab = match self.vocab {
             Some(VocabField::Map(vocab)) => vocab,
@@ -81,28 +83,39 @@ fn dropout(node: &Node) -> Result<f32> {
 impl<'de> Deserialize<'de> for RawModel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct ModelVisitor;
+        impl ModelVisitor {
+            fn wanted(&self) -> &'static str {
+                "model should be an object"
+            }
+        }
         impl<'de> Visitor<'de> for ModelVisitor {
             type Value = RawModel;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("model to be an object")
+                f.write_str(self.wanted())
             }
+
+            refuse!(null bool number text array);
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<RawModel, A::Error> {
                 let mut model = RawModel::default();
                 while let Some(key) = map.next_key::<String>()? {
                     match key.as_str() {
-                        "vocab" => model.vocab = Some(map.next_value()?),
-                        "merges" => model.merges = Some(map.next_value()?),
+                        "vocab" if model.vocab.is_none() => model.vocab = Some(map.next_value()?),
+                        "merges" if model.merges.is_none() => model.merges = Some(map.next_value()?),
+                        "vocab" | "merges" => return Err(twice("model", &key)),
+                        _ if model.rest.contains_key(&key) => return Err(twice("model", &key)),
                         _ => {
-                            model.rest.insert(key, map.next_value()?);
+                            let place = Place::Path("model");
+                            let value = map.next_value_seed(Unique(Place::Key(&place, &key)))?;
+                            model.rest.insert(key, value);
                         }
                     }
                 }
                 Ok(model)
             }
         }
-        deserializer.deserialize_map(ModelVisitor)
+        deserializer.deserialize_any(ModelVisitor)
     }
 }
 
@@ -115,26 +128,28 @@ enum VocabField {
 impl<'de> Deserialize<'de> for VocabField {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct VocabVisitor;
+        impl VocabVisitor {
+            fn wanted(&self) -> &'static str {
+                "model.vocab should be an object of ids by token"
+            }
+        }
         impl<'de> Visitor<'de> for VocabVisitor {
             type Value = VocabField;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("model.vocab to be an object of ids by token")
+                f.write_str(self.wanted())
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<VocabField, A::Error> {
                 let mut vocab = Vocab::default();
                 let mut wrong = None;
-                while let Some(token) = map.next_key_seed(Text)? {
-                    match map.next_value::<Value>()?.as_u64().map(TokenId::try_from) {
-                        Some(Ok(id)) => vocab.insert(&token, id),
+                while let Some(token) = map.next_key_seed(Text::Token)? {
+                    let value = map.next_value::<Value>()?;
+                    match value.as_u64().map(TokenId::try_from) {
+                        Some(Ok(id)) if vocab.insert(&token, id) => {}
+                        Some(Ok(_)) => return Err(twice("model.vocab", &token)),
                         _ => {
-                            wrong.get_or_insert_with(|| {
-                                let token = token.escape_debug();
-                                format!(
-                                    "tokenizer.json: model.vocab['{token}'] should be an id from 0 to 4294967295"
-                                )
-                            });
+                            wrong.get_or_insert_with(|| wrong_id(&token, &value));
                         }
                     }
                 }
@@ -144,11 +159,22 @@ impl<'de> Deserialize<'de> for VocabField {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<VocabField, A::Error> {
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                let message =
-                    "tokenizer.json: model.vocab should be an object of ids by token, found an array";
-                Ok(VocabField::Wrong(message.into()))
+                Ok(VocabField::Wrong(format!(
+                    "tokenizer.json: {}, found an array",
+                    self.wanted()
+                )))
             }
+
+            refuse!(null bool number text);
         }
         deserializer.deserialize_any(VocabVisitor)
     }
+}
+
+fn wrong_id(token: &str, found: &Value) -> String {
+    format!(
+        "tokenizer.json: model.vocab['{}'] should be an id from 0 to {}, found {found}",
+        token.escape_debug(),
+        TokenId::MAX
+    )
 }
