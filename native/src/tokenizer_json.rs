@@ -146,17 +146,23 @@ struct RawModel {
 }
 
 impl RawModel {
-    fn finish(self, components: Components, added_tokens: Value) -> Result<TokenizerFile> {
-        let rest = Value::Object(self.rest);
+    fn finish(mut self, components: Components, added_tokens: Value) -> Result<TokenizerFile> {
+        let rest = Value::Object(std::mem::take(&mut self.rest));
         let node = Node::new("model", &rest);
-        if let Some(kind) = node.optional("type")? {
-            let kind = kind.str()?;
-            if kind != "BPE" {
-                return Err(node.unsupported(kind, &["BPE"]));
-            }
+        let kind = match node.object()?.get("type") {
+            Some(_) => node.kind()?,
+            None => self.inferred_kind(&node)?,
+        };
+        if kind != "BPE" {
+            return Err(node.unsupported_model(kind));
         }
         let vocab = match self.vocab {
             Some(VocabField::Map(vocab)) => vocab,
+            Some(VocabField::List) => {
+                let message =
+                    "tokenizer.json: model.vocab should be an object of ids by token, found an array";
+                return Err(Error::TokenizerFile(message.into()));
+            }
             Some(VocabField::Wrong(message)) => return Err(Error::TokenizerFile(message)),
             None => return Err(node.error("lacks 'vocab'")),
         };
@@ -170,6 +176,26 @@ impl RawModel {
             settings: settings(&node)?,
             vocab,
             merges,
+        })
+    }
+}
+
+impl RawModel {
+    /// The model of an old file, which names none: the first whose fields are all there, in stock's order.
+    fn inferred_kind(&self, node: &Node) -> Result<&'static str> {
+        let fields = node.object()?;
+        let has = |name| fields.contains_key(name);
+        let map = matches!(self.vocab, Some(VocabField::Map(_)));
+        Ok(if self.merges.is_some() {
+            "BPE"
+        } else if map && has("max_input_chars_per_word") {
+            "WordPiece"
+        } else if map && has("unk_token") {
+            "WordLevel"
+        } else if matches!(self.vocab, Some(VocabField::List)) {
+            "Unigram"
+        } else {
+            "BPE"
         })
     }
 }
@@ -233,6 +259,7 @@ impl<'de> Deserialize<'de> for RawModel {
 /// `model.vocab` as far as it could be read: another model's list is looked at once its type is known.
 enum VocabField {
     Map(Vocab),
+    List,
     Wrong(String),
 }
 
@@ -268,9 +295,7 @@ impl<'de> Deserialize<'de> for VocabField {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<VocabField, A::Error> {
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                let message =
-                    "tokenizer.json: model.vocab should be an object of ids by token, found an array";
-                Ok(VocabField::Wrong(message.into()))
+                Ok(VocabField::List)
             }
         }
         deserializer.deserialize_any(VocabVisitor)
