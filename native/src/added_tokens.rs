@@ -403,7 +403,7 @@ mod tests {
         let mut added = AddedTokens::default();
         for id in 0..numbers.u32(1..9) {
             let content: String = (0..numbers.usize(1..4))
-                .map(|_| numbers.choice("ab<".chars()).unwrap())
+                .map(|_| numbers.choice(["a", "b", "<"]).unwrap())
                 .collect();
             let special = numbers.bool();
             if added.id(&content).is_none() {
@@ -451,7 +451,7 @@ mod tests {
             }
             without.finish(None).unwrap();
             let text: String = (0..numbers.usize(0..12))
-                .map(|_| numbers.choice("ab<".chars()).unwrap())
+                .map(|_| numbers.choice(["a", "b", "<"]).unwrap())
                 .collect();
 
             let expected = split(&without, &text, Allowed::All);
