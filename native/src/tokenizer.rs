@@ -150,9 +150,8 @@ impl Tokenizer {
         let mut next = self.max_id().map_or(Some(0), |id| id.checked_add(1));
         let mut count = 0;
         for token in tokens {
-            let known = self.added.id(&token.content).or_else(|| added.id(&token.content));
-            let same = known.and_then(|id| added.get(id)) == Some(&token);
-            if token.content.is_empty() || same {
+            let known = added.id(&token.content);
+            if token.content.is_empty() || added.token(&token.content) == Some(&token) {
                 continue;
             }
             count += 1;
@@ -179,6 +178,11 @@ impl Tokenizer {
     pub fn with_dropout_seed(&self, seed: Option<u64>) -> Result<Self> {
         let added = (*self.added).clone();
         Self::assemble(Arc::clone(&self.bpe), added, self.components.clone(), seed)
+    }
+
+    /// Sets the seed for dropout while a tokenizer is made.
+    pub fn set_dropout_seed(&mut self, seed: Option<u64>) {
+        self.dropout_seed = seed;
     }
 
     /// The seed for dropout.

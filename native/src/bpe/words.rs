@@ -120,3 +120,139 @@ fn close(set: &mut HashSet<TokenId>, merges: &Merges, side: impl Fn((TokenId, To
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bpe::{Bpe, Symbols};
+    use crate::vocab::Vocab;
+
+    const ALPHABET: [&str; 6] = ["▁", "a", "b", "é", " ", "?"];
+
+    /// A random model over some of the alphabet, byte tokens and merges of what there is.
+    fn random_model(numbers: &mut fastrand::Rng) -> Bpe {
+        let mut tokens: Vec<String> = ALPHABET
+            .iter()
+            .filter(|_| numbers.u8(0..10) < 8)
+            .map(|&char| char.into())
+            .collect();
+        tokens.push("<unk>".into());
+        if numbers.bool() {
+            tokens.extend((0..=255).map(|byte| format!("<0x{byte:02X}>")));
+        }
+        let crossing = numbers.u8(0..4) == 0;
+        let mut pairs = Vec::new();
+        for _ in 0..numbers.usize(0..24) {
+            let (left, right) = (
+                numbers.choice(&tokens).unwrap().clone(),
+                numbers.choice(&tokens).unwrap().clone(),
+            );
+            let joins = ["▁", " "]
+                .iter()
+                .all(|mark| !right.starts_with(mark) || left.chars().all(|char| mark.starts_with(char)));
+            if joins || crossing {
+                let whole = format!("{left}{right}");
+                pairs.push((left, right));
+                if !tokens.contains(&whole) {
+                    tokens.push(whole);
+                }
+            }
+        }
+        let mut vocab = Vocab::default();
+        tokens
+            .iter()
+            .zip(0..)
+            .for_each(|(token, id)| vocab.insert(token, id));
+        vocab.finish();
+        let texts = pairs.iter().map(|(left, right)| (left.as_str(), right.as_str()));
+        let merges = Merges::new(&vocab, texts, "").unwrap();
+        let unk = [None, Some("<unk>"), Some("a"), Some("▁")][numbers.usize(0..4)];
+        let settings = BpeSettings {
+            unk_token: unk.filter(|unk| vocab.id(unk).is_some()).map(str::to_owned),
+            fuse_unk: numbers.bool(),
+            byte_fallback: numbers.bool(),
+            ..BpeSettings::default()
+        };
+        Bpe::new(vocab, merges, settings, false)
+    }
+
+    #[test]
+    fn words_give_the_ids_of_the_whole() {
+        let mut numbers = fastrand::Rng::with_seed(1);
+        let mut symbols = Symbols::default();
+        let mut cut = 0;
+        for _ in 0..20_000 {
+            let bpe = random_model(&mut numbers);
+            let Some(words) = bpe.words() else { continue };
+            for _ in 0..4 {
+                let length = numbers.usize(0..40);
+                let text: String = (0..length).map(|_| *numbers.choice(&ALPHABET).unwrap()).collect();
+                let mut whole = Vec::new();
+                bpe.encode_word(&text, &mut symbols, &mut whole).unwrap();
+                let mut by_words = Vec::new();
+                for range in words.ranges(&text) {
+                    bpe.encode_word(&text[range], &mut symbols, &mut by_words)
+                        .unwrap();
+                    cut += 1;
+                }
+                assert_eq!(by_words, whole, "{text:?}");
+            }
+        }
+        assert!(cut > 50_000, "{cut}");
+    }
+
+    #[test]
+    fn a_run_of_marks_is_one_cut() {
+        let mark = Finder::new("▁").into_owned();
+        let words = Words { mark };
+        let parts = |text: &'static str| words.ranges(text).map(|range| &text[range]).collect::<Vec<_>>();
+
+        assert_eq!(parts("▁a▁▁▁b c▁"), ["▁a", "▁▁▁b c", "▁"]);
+        assert_eq!(
+            (parts(""), parts("▁▁"), parts("ab")),
+            (vec![], vec!["▁▁"], vec!["ab"])
+        );
+    }
+
+    fn model(tokens: &[&str], pairs: &[(&str, &str)], unk: Option<&str>) -> Bpe {
+        let mut vocab = Vocab::default();
+        tokens
+            .iter()
+            .zip(0..)
+            .for_each(|(token, id)| vocab.insert(token, id));
+        vocab.finish();
+        let merges = Merges::new(&vocab, pairs.iter().copied(), "").unwrap();
+        let unk_token = unk.map(str::to_owned);
+        Bpe::new(
+            vocab,
+            merges,
+            BpeSettings {
+                unk_token,
+                ..BpeSettings::default()
+            },
+            false,
+        )
+    }
+
+    #[test]
+    fn a_model_is_cut_only_where_nothing_crosses() {
+        let llama = model(
+            &["<unk>", "▁", "a", "▁▁", "▁a"],
+            &[("▁", "▁"), ("▁", "a")],
+            Some("<unk>"),
+        );
+        let crossing = model(
+            &["<unk>", "▁", "a", "▁a", "a▁a"],
+            &[("▁", "a"), ("a", "▁a")],
+            Some("<unk>"),
+        );
+        // Without unk_token an unknown character vanishes, and the marks around it meet.
+        let vanishing = model(&["▁", "a", "▁▁"], &[("▁", "▁")], None);
+        let unknown_mark = model(&["<unk>", "a"], &[], Some("<unk>"));
+
+        assert!(llama.words().is_some());
+        for unsafe_one in [crossing, vanishing, unknown_mark] {
+            assert!(unsafe_one.words().is_none());
+        }
+    }
+}

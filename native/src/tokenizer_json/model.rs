@@ -17,7 +17,9 @@ use crate::vocab::{TokenId, Vocab};
 use crate::{Error, Result};
 
 /// The models that can be run.
-pub(super) const SUPPORTED: [&str; 1] = ["BPE"];
+pub const SUPPORTED: &[&str] = &["BPE"];
+
+const WANTED_VOCAB: &str = "model.vocab should be an object of ids by token";
 
 #[derive(Default)]
 pub(super) struct RawModel {
@@ -27,14 +29,22 @@ pub(super) struct RawModel {
 }
 
 impl RawModel {
-    pub(super) fn finish(self, components: Components, added_tokens: Value) -> Result<TokenizerFile> {
-        let rest = Value::Object(self.rest);
+    pub(super) fn finish(mut self, components: Components, added_tokens: Value) -> Result<TokenizerFile> {
+        let rest = Value::Object(std::mem::take(&mut self.rest));
         let node = Node::new("model", &rest);
-        if node.object()?.contains_key("type") && node.kind()? != "BPE" {
-            return Err(node.unsupported(node.kind()?, &SUPPORTED));
+        let kind = match node.object()?.get("type") {
+            Some(_) => node.kind()?,
+            None => self.inferred_kind(&node)?,
+        };
+        if !SUPPORTED.contains(&kind) {
+            return Err(node.unsupported_model(kind));
         }
         let vocab = match self.vocab {
             Some(VocabField::Map(vocab)) => vocab,
+            Some(VocabField::List) => {
+                let message = format!("tokenizer.json: {WANTED_VOCAB}, found an array");
+                return Err(Error::TokenizerFile(message));
+            }
             Some(VocabField::Wrong(message)) => return Err(Error::TokenizerFile(message)),
             None => return Err(node.error("lacks 'vocab'")),
         };
@@ -48,6 +58,26 @@ impl RawModel {
             settings: settings(&node)?,
             vocab,
             merges,
+        })
+    }
+}
+
+impl RawModel {
+    /// The model of an old file, which names none: the first whose fields are all there, in stock's order.
+    fn inferred_kind(&self, node: &Node) -> Result<&'static str> {
+        let fields = node.object()?;
+        let has = |name| fields.contains_key(name);
+        let map = matches!(self.vocab, Some(VocabField::Map(_)));
+        Ok(if self.merges.is_some() {
+            "BPE"
+        } else if map && has("max_input_chars_per_word") {
+            "WordPiece"
+        } else if map && has("unk_token") {
+            "WordLevel"
+        } else if matches!(self.vocab, Some(VocabField::List)) {
+            "Unigram"
+        } else {
+            "BPE"
         })
     }
 }
@@ -122,6 +152,7 @@ impl<'de> Deserialize<'de> for RawModel {
 /// `model.vocab` as far as it could be read: another model's list is looked at once its type is known.
 enum VocabField {
     Map(Vocab),
+    List,
     Wrong(String),
 }
 
@@ -130,7 +161,7 @@ impl<'de> Deserialize<'de> for VocabField {
         struct VocabVisitor;
         impl VocabVisitor {
             fn wanted(&self) -> &'static str {
-                "model.vocab should be an object of ids by token"
+                WANTED_VOCAB
             }
         }
         impl<'de> Visitor<'de> for VocabVisitor {
@@ -159,10 +190,7 @@ impl<'de> Deserialize<'de> for VocabField {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<VocabField, A::Error> {
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(VocabField::Wrong(format!(
-                    "tokenizer.json: {}, found an array",
-                    self.wanted()
-                )))
+                Ok(VocabField::List)
             }
 
             refuse!(null bool number text);
