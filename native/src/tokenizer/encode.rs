@@ -9,6 +9,7 @@ use super::{Route, State, Tokenizer};
 use crate::added_tokens::Allowed;
 use crate::bpe::Bpe;
 use crate::normalized::NormalizedText;
+use crate::normalizer::Normalized;
 use crate::parallel;
 use crate::vocab::TokenId;
 use crate::{Error, Result};
@@ -245,21 +246,31 @@ impl Tokenizer {
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let normalized = self.normalize(segment)?;
+        let normalized = match &self.normalizer {
+            Some(normalizer) => normalizer.run(segment)?,
+            None => Normalized::Text(segment.into()),
+        };
+        let text = match &normalized {
+            Normalized::Text(text) => text,
+            Normalized::Aligned(aligned) => aligned.text(),
+        };
         self.added
-            .split_normalized(&normalized, allowed, &mut |range, id| match id {
-                Some(id) => {
+            .split_normalized(text, allowed, &mut |range, id| match (id, &normalized) {
+                (Some(id), _) => {
                     ids.push(id);
                     Ok(())
                 }
-                None => self.plain_into(&normalized[range], model, state, ids),
+                (None, Normalized::Text(text)) => self.plain_into(&text[range], model, state, ids),
+                (None, Normalized::Aligned(aligned)) => {
+                    self.pieces_into(aligned.slice(range), model, state, ids)
+                }
             })
     }
 
     fn plain_into(&self, text: &str, model: &Model, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
         let prefix_space = match self.route {
             Route::Bytes { prefix_space } => prefix_space,
-            Route::Pieces => return self.pieces_into(text, model, state, ids),
+            Route::Pieces => return self.pieces_into(NormalizedText::new(text, 0), model, state, ids),
         };
         let State {
             cache,
@@ -299,12 +310,12 @@ impl Tokenizer {
 
     fn pieces_into(
         &self,
-        text: &str,
+        segment: NormalizedText,
         model: &Model,
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        for piece in self.pieces(NormalizedText::new(text, 0))? {
+        for piece in self.pieces(segment)? {
             state.parts.clear();
             model
                 .bpe

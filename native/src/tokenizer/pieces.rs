@@ -1,6 +1,5 @@
 //! A segment cut into pretokens: as ranges where its text stays as it is, as aligned pieces in general.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Tokenizer;
@@ -15,7 +14,10 @@ impl Tokenizer {
     /// # Errors
     /// What a pattern raises that runs away.
     pub fn pretokens(&self, text: &str, scratch: &mut Scratch, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let normalized = self.normalize(text)?;
+        let normalized = match &self.normalizer {
+            Some(normalizer) => normalizer.normalize(text)?,
+            None => text.into(),
+        };
         if self.route == (super::Route::Bytes { prefix_space: false }) {
             let bytes = normalized.as_bytes();
             return self.split_ranges(&normalized, scratch, |range| emit(&bytes[range]));
@@ -27,14 +29,6 @@ impl Tokenizer {
             }
         }
         Ok(())
-    }
-
-    /// The normalized text; borrowed where nothing changes.
-    pub(super) fn normalize<'a>(&self, text: &'a str) -> Result<Cow<'a, str>> {
-        match &self.normalizer {
-            Some(normalizer) => normalizer.normalize(text),
-            None => Ok(Cow::Borrowed(text)),
-        }
     }
 
     /// The pretokens of a segment whose text the pre-tokenizer leaves as it is.
