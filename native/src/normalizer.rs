@@ -50,6 +50,16 @@ pub struct Normalizer {
     steps: Vec<Step>,
 }
 
+/// What [`Normalizer::run`] makes of a text.
+#[derive(Debug)]
+pub enum Normalized<'a> {
+    /// The text alone.
+    Text(Cow<'a, str>),
+    /// A text that may start with characters that stand for nothing of the original: in stock, what later steps make
+    /// of it depends on the alignments.
+    Aligned(NormalizedText),
+}
+
 impl Normalizer {
     /// Reads `normalizer` of a `tokenizer.json`; an unknown kind is an error that lists [`SUPPORTED`].
     pub fn from_node(node: &Node) -> Result<Self> {
@@ -66,26 +76,36 @@ impl Normalizer {
         self.steps.iter().try_for_each(|step| step.align(text))
     }
 
-    /// Normalizes `text`; borrows it where no step changes a character or its place, which quick checks find for
+    /// Normalizes `text`, without alignments where what comes next can't depend on them.
+    ///
+    /// # Errors
+    /// As [`Self::normalize_aligned`].
+    pub fn run<'a>(&self, text: &'a str) -> Result<Normalized<'a>> {
+        let mut normalized = Cow::Borrowed(text);
+        for step in &self.steps {
+            let Some(rewritten) = step.rewrite(&normalized)? else {
+                continue;
+            };
+            if rewritten.starts_with_nothing {
+                let mut aligned = NormalizedText::new(text, 0);
+                self.normalize_aligned(&mut aligned)?;
+                return Ok(Normalized::Aligned(aligned));
+            }
+            normalized = Cow::Owned(rewritten.text);
+        }
+        Ok(Normalized::Text(normalized))
+    }
+
+    /// The normalized `text`; borrowed where no step changes a character or its place, which quick checks find for
     /// almost every text.
     ///
     /// # Errors
     /// As [`Self::normalize_aligned`].
     pub fn normalize<'a>(&self, text: &'a str) -> Result<Cow<'a, str>> {
-        let mut normalized = Cow::Borrowed(text);
-        for (at, step) in self.steps.iter().enumerate() {
-            let Some(rewritten) = step.rewrite(&normalized)? else {
-                continue;
-            };
-            if rewritten.starts_with_nothing && at + 1 < self.steps.len() {
-                // What the next steps make of such a text depends on the alignments.
-                let mut aligned = NormalizedText::new(text, 0);
-                self.normalize_aligned(&mut aligned)?;
-                return Ok(Cow::Owned(aligned.into_text()));
-            }
-            normalized = Cow::Owned(rewritten.text);
-        }
-        Ok(normalized)
+        Ok(match self.run(text)? {
+            Normalized::Text(text) => text,
+            Normalized::Aligned(text) => Cow::Owned(text.into_text()),
+        })
     }
 
     /// Whether no step changes `text`. One step may undo another, but then characters no longer stand for themselves.

@@ -11,6 +11,8 @@ use crate::added_tokens::Allowed;
 use crate::bpe::{Bpe, Symbols};
 use crate::cache::PretokenCache;
 use crate::encoding::Encoding;
+use crate::normalized::NormalizedText;
+use crate::normalizer::Normalized;
 use crate::parallel;
 use crate::post_processor::post_process;
 use crate::vocab::TokenId;
@@ -321,7 +323,17 @@ impl Tokenizer {
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let normalized = self.normalize(segment)?;
+        let normalized = match &self.normalizer {
+            Some(normalizer) => normalizer.run(segment)?,
+            None => Normalized::Text(segment.into()),
+        };
+        let normalized = match normalized {
+            Normalized::Text(text) => text,
+            Normalized::Aligned(_) => {
+                let aligned = self.normalize_aligned(segment, start)?;
+                return self.aligned_into(&aligned, allowed, model, state, ids);
+            }
+        };
         let head = self.head(segment, start, &normalized)?;
         self.added
             .split_normalized(&normalized, allowed, &mut |range, id| match id {
@@ -383,6 +395,28 @@ impl Tokenizer {
         })?;
         waiting.drain(&mut encode);
         Ok(())
+    }
+
+    fn aligned_into(
+        &self,
+        segment: &NormalizedText,
+        allowed: Allowed,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let State { cache, symbols, .. } = state;
+        self.added
+            .split_normalized(segment.text(), allowed, &mut |range, id| match id {
+                Some(id) => {
+                    ids.push(id);
+                    Ok(())
+                }
+                None => self
+                    .pieces(segment.slice(range))?
+                    .iter()
+                    .try_for_each(|piece| model.piece_into(piece.text(), cache, symbols, ids)),
+            })
     }
 
     fn ranges_into(

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::Tokenizer;
 use crate::normalized::NormalizedText;
+use crate::normalizer::Normalized;
 use crate::pre_tokenizer::{Metaspace, PreTokenizer, Scratch, Step};
 use crate::{Result, byte_alphabet};
 
@@ -15,21 +16,30 @@ impl Tokenizer {
     /// # Errors
     /// What a pattern raises that runs away.
     pub fn pretokens(&self, text: &str, scratch: &mut Scratch, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let normalized = self.normalize(text)?;
-        if self.route == (super::Route::Bytes { prefix_space: false }) {
-            let bytes = normalized.as_bytes();
-            return self.split_ranges(&normalized, scratch, |range| emit(&bytes[range]));
-        }
-        let pre_tokenizer = self.pre_tokenizer.as_ref();
-        let shows_bytes = pre_tokenizer.is_some_and(PreTokenizer::shows_bytes);
+        let shows_bytes = self.pre_tokenizer.as_ref().is_some_and(PreTokenizer::shows_bytes);
         let mut emit_text = |text: &str| match shows_bytes.then(|| byte_alphabet::token_to_bytes(text)) {
             Some(Some(bytes)) => emit(&bytes),
             _ => emit(text.as_bytes()),
         };
-        if self.looks_at_start() && matches!(normalized, Cow::Owned(_)) {
-            let pieces = self.pieces(self.normalize_aligned(text, 0)?)?;
-            pieces.iter().for_each(|piece| emit_text(piece.text()));
-            return Ok(());
+        let normalized = match &self.normalizer {
+            Some(normalizer) => normalizer.run(text)?,
+            None => Normalized::Text(text.into()),
+        };
+        let normalized = match normalized {
+            Normalized::Text(normalized)
+                if !self.looks_at_start() || matches!(normalized, Cow::Borrowed(_)) =>
+            {
+                normalized
+            }
+            _ => {
+                let pieces = self.pieces(self.normalize_aligned(text, 0)?)?;
+                pieces.iter().for_each(|piece| emit_text(piece.text()));
+                return Ok(());
+            }
+        };
+        if self.route == (super::Route::Bytes { prefix_space: false }) {
+            let bytes = normalized.as_bytes();
+            return self.split_ranges(&normalized, scratch, |range| emit(&bytes[range]));
         }
         let head = normalized.chars().next().map_or(0, char::len_utf8);
         self.text_pieces(&normalized, head, scratch, emit_text)
@@ -39,7 +49,7 @@ impl Tokenizer {
     /// normal form, starts at `start` of that. Where no step asks, some other number.
     ///
     /// # Errors
-    /// As [`Tokenizer::normalize`].
+    /// What a normalizer raises whose pattern runs away.
     pub(super) fn head(&self, segment: &str, start: usize, normalized: &Cow<'_, str>) -> Result<usize> {
         if start > 0 || !self.looks_at_start() {
             return Ok(0);
@@ -56,20 +66,12 @@ impl Tokenizer {
             .is_some_and(PreTokenizer::looks_at_start)
     }
 
-    fn normalize_aligned(&self, segment: &str, start: usize) -> Result<NormalizedText> {
+    pub(super) fn normalize_aligned(&self, segment: &str, start: usize) -> Result<NormalizedText> {
         let mut aligned = NormalizedText::new(segment, start);
         if let Some(normalizer) = &self.normalizer {
             normalizer.normalize_aligned(&mut aligned)?;
         }
         Ok(aligned)
-    }
-
-    /// The normalized text; borrowed where nothing changes.
-    pub(super) fn normalize<'a>(&self, text: &'a str) -> Result<Cow<'a, str>> {
-        match &self.normalizer {
-            Some(normalizer) => normalizer.normalize(text),
-            None => Ok(Cow::Borrowed(text)),
-        }
     }
 
     /// Calls `emit` with the text of each pretoken of a segment, in order: those of `pieces`, without their alignments. `head` is
