@@ -22,6 +22,7 @@ _PATTERNS = [
     ),
     *({"String": text} for text in (" ", "a", "the", "\n", "Ġ", "ÃĹ", "  ", "")),
 ]
+_NAKED = ("Whitespace", "WhitespaceSplit", "BertPreTokenizer", "UnicodeScripts")
 # Contents that overlap, touch white space or word characters, change when normalized, or are tokens of the model.
 _CONTENTS = [
     *("<a>", "<a", "a>", "<a><b>", "<b>", "><", "<|x|>", "<|x", " ", "  ", "\n", "\t", " a", "a ", " a "),
@@ -148,6 +149,21 @@ def _digits(rng: random.Random) -> Json:
     return {"type": "Digits", "individual_digits": _flag(rng)}
 
 
+def _other(rng: random.Random) -> Json:
+    kind = rng.choice(("Metaspace", "Metaspace", "Punctuation", "CharDelimiterSplit", "FixedLength", *_NAKED))
+    fields: dict[str, Json] = {
+        "Metaspace": {
+            "replacement": rng.choice("▁▁Ġ_"),
+            "prepend_scheme": rng.choice(("always", "first", "never")),
+            "split": _flag(rng),
+        },
+        "Punctuation": {"behavior": rng.choice(BEHAVIORS)},
+        "CharDelimiterSplit": {"delimiter": rng.choice(" \naĠ語")},
+        "FixedLength": {"length": rng.randrange(1, 6)},
+    }
+    return {"type": kind} | fields.get(kind, {})
+
+
 def _pre_tokenizer(rng: random.Random) -> Json:
     shape = rng.random()
     if shape < 0.25:
@@ -156,8 +172,9 @@ def _pre_tokenizer(rng: random.Random) -> Json:
         last = _byte_level(rng) | {"use_regex": rng.random() < 0.2}
         steps = [rng.choice((_split, _split, _digits))(rng) for _ in range(rng.randrange(0, 3))] + [last]
     else:
-        makers = [rng.choice((_split, _split, _digits, _byte_level)) for _ in range(rng.randrange(0, 4))]
-        makers.insert(rng.randrange(len(makers) + 1), _byte_level)
+        makers = [rng.choice((_split, _other, _digits, _byte_level)) for _ in range(rng.randrange(0, 4))]
+        if rng.random() < 0.8:
+            makers.insert(rng.randrange(len(makers) + 1), _byte_level)
         steps = [make(rng) for make in makers]
         if rng.random() < 0.2:
             steps = [{"type": "Sequence", "pretokenizers": steps}]
