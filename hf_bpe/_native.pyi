@@ -213,5 +213,8 @@ def num_threads() -> int:
 def set_worker_process() -> None:
     """Say that this process is one of several workers, each of which should use one thread."""
 
+def supported_components() -> dict[str, list[str]]:
+    """Return the kinds of components that can run, by the part of a tokenizer.json that holds them."""
+
 def _rebuild_encoding(state: Any) -> Encoding:
     """Make an encoding of what `__reduce__` gave."""

@@ -39,15 +39,22 @@ class Vocabulary:
         """Look at the stock side of `pair`."""
         self.pair = pair
         self.added = {id: token.content for id, token in pair.stock.get_added_tokens_decoder().items()}
+        self.suffix = pair.stock.model.end_of_word_suffix or ""
+        self.spaces = "Metaspace" in str(pair.stock.pre_tokenizer)
+        # Where a Metaspace puts a space before the text, a newline stands there in turn: nothing merges with that.
+        self.newline = pair.ours.encode_ids("\n", add_special_tokens=False) if self.spaces else []
 
     def text(self, id: int) -> str:
-        """Return the text that should give `id`: what a lone token decodes to, with the space that decoders drop."""
-        token = self.pair.stock.id_to_token(id) or ""
+        """Return the text that should give `id`: what it decodes to, without what marks the end of a word."""
         if id in self.added:
             return self.added[id]
-        if "Metaspace" in str(self.pair.stock.pre_tokenizer):
-            return token.replace("▁", " ")
-        return self.pair.ours.decode([id], skip_special_tokens=False)
+        if self.spaces:
+            return "\n" + (self.pair.stock.id_to_token(id) or "").replace("▁", " ")
+        return self.pair.ours.decode([id], skip_special_tokens=False).removesuffix(self.suffix)
+
+    def is_own(self, id: int, row: list[int]) -> bool:
+        """Whether `row`, which the text of `id` gives, is that id, apart from what stands before the text."""
+        return row == [id] if id in self.added else row == [*self.newline, id]
 
     def reason(self, id: int, text: str) -> str | None:
         """Return why `text` doesn't give `id`; None if there seems to be no reason."""
@@ -57,18 +64,17 @@ class Vocabulary:
             return "no token has this id"
         if "\ufffd" in text or BYTE_TOKEN.fullmatch(token):
             return "it is a part of a character"
-        if [piece.id for piece in stock.model.tokenize(token)] != [id]:
+        if self.suffix and not token.endswith(self.suffix):
+            return "it never ends a word"
+        if [piece.id for piece in stock.model.tokenize(token.removesuffix(self.suffix))] != [id]:
             return "no merges lead to it"
         if any(content in text for other, content in self.added.items() if other != id):
             return "it holds an added token"
         normal = stock.normalizer.normalize_str(text) if stock.normalizer else text
-        pieces = (
-            [piece for piece, _ in stock.pre_tokenizer.pre_tokenize_str(normal)] if stock.pre_tokenizer else [normal]
-        )
-        suffix = stock.model.end_of_word_suffix or ""
-        if [token] == pieces or [token] == [piece + suffix for piece in pieces]:
+        cut = stock.pre_tokenizer.pre_tokenize_str(normal) if stock.pre_tokenizer else [(normal, (0, 0))]
+        if [piece + self.suffix for piece, _ in cut] == [token]:
             return None
-        return "the normalizer changes it" if normal != text else "the pre-tokenizer cuts or prefixes it"
+        return "the normalizer changes it" if normal != text else "the pre-tokenizer cuts it"
 
 
 def reasons_of(pair: Pair) -> collections.Counter[str]:
@@ -80,7 +86,7 @@ def reasons_of(pair: Pair) -> collections.Counter[str]:
     assert rows == [encoding.ids for encoding in pair.stock.encode_batch(texts, add_special_tokens=False)]
     counts: collections.Counter[str] = collections.Counter()
     for id, text, row in zip(ids, texts, rows, strict=True):
-        reason = "it encodes to itself" if row == [id] else vocabulary.reason(id, text)
+        reason = "it encodes to itself" if vocabulary.is_own(id, row) else vocabulary.reason(id, text)
         assert reason is not None, f"token {id}, {pair.ours.id_to_token(id)!r}: {text!r} gives {row}"
         counts[reason] += 1
     return counts

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from hostile import HOSTILE, random_texts
 from parity import Pair, difference
-from vocabularies import REAL, read_ranks, tokenizer_of_ranks
+from sentencepiece_files import CONTROL, read_gguf, read_sentencepiece, tokenizer_of_pieces
+from vocabularies import REAL, read_ranks, split_by_patterns, tokenizer_of_ranks
 
 from hf_bpe.split_patterns import SPLIT_PATTERNS
 
@@ -110,14 +111,18 @@ def rows_of(path: Path) -> list[tuple[str, list[int]]]:
 
 
 def assert_published(data: str, path: Path, count: int) -> None:
-    """Assert that the texts of a vectors file have the ids that it gives."""
-    ours = Pair(data).ours
+    """Assert that the texts of a vectors file have the ids that it gives, which decode as in stock."""
+    pair = Pair(data)
     rows = rows_of(path)
 
     assert len(rows) == count
     for text, expected in rows:
-        got = ours.encode_ids(text, add_special_tokens=False)
+        got = pair.ours.encode_ids(text, add_special_tokens=False)
         assert got == expected, difference(text, got, expected)
+    ids = [row for _, row in rows]
+    for skip in (True, False):
+        decoded = pair.stock.decode_batch(ids, skip_special_tokens=skip)
+        assert pair.ours.decode_batch(ids, skip_special_tokens=skip) == decoded
 
 
 @pytest.mark.parametrize(
@@ -134,18 +139,51 @@ def test_the_ids_that_llama_cpp_published_come_out(shared: Path, name: str, voca
     assert_published(data, shared / "vectors" / "llama.cpp" / f"{name}.jsonl", 47)
 
 
+def test_the_ids_that_llama_cpp_published_for_files_of_its_own_come_out(shared: Path) -> None:
+    """DeepSeek's first vocabulary, and that of Llama 2 whose file adds the special token of a text."""
+    folder = shared / "vectors" / "llama.cpp"
+    metadata = read_gguf(folder / "ggml-vocab-llama-spm.gguf")
+    keys = ("tokens", "scores", "token_type")
+    pieces = list(zip(*(metadata[f"tokenizer.ggml.{key}"] for key in keys), strict=True))
+
+    assert_published(json.dumps(tokenizer_of_pieces(pieces, metaspace=True)), folder / "llama-spm.jsonl", 47)
+    assert_published(json.dumps(_deepseek_llm(folder)), folder / "deepseek-llm.jsonl", 47)
+
+
+def _deepseek_llm(folder: Path) -> dict[str, Any]:
+    metadata = read_gguf(folder / "ggml-vocab-deepseek-llm.gguf")
+    tokens, kinds = (metadata[f"tokenizer.ggml.{key}"] for key in ("tokens", "token_type"))
+    merges = [merge.split(" ") for merge in metadata["tokenizer.ggml.merges"]]
+    specials = {token: id for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True)) if kind == CONTROL}
+    # Letters that have case; punctuation, of full width too; ideographs with what lies around them.
+    patterns = [
+        *(r"[\r\n]", r"\s?[\p{Lu}\p{Ll}\p{Lt}]+", r"\s?[!-/:-~！-／：-～‘-‟　-。]+", r"\s+$"),
+        r"[一-龥ࠀ-一가-퟿]+",
+    ]
+    return split_by_patterns(
+        {token: id for id, token in enumerate(tokens)}, merges, specials, patterns, digits={"individual_digits": True}
+    )
+
+
 def _kitoken_json(shared: Path, name: str) -> str:
     models = shared / "vectors" / "kitoken" / "models"
     if name == "llama32":
         return (shared / "vectors" / "tokenizers" / "llama3.json").read_text(encoding="utf-8")
+    if name in _PACKAGES:
+        made = REAL[_PACKAGES[name]]()
+        if made is None:
+            pytest.skip(f"the package with {_PACKAGES[name]} isn't installed: see requirements-vocabularies.txt")
+        return json.dumps(made)
     if (models / f"{name}.json").exists():
         return (models / f"{name}.json").read_text(encoding="utf-8")
+    if (models / f"{name}.model").exists():
+        return json.dumps(tokenizer_of_pieces(read_sentencepiece(models / f"{name}.model"), metaspace=True))
     encoding, specials = _TIKTOKEN[name]
     ranks = read_ranks(models / f"{name}.tiktoken")
-    made: dict[str, Any] = tokenizer_of_ranks(ranks, SPLIT_PATTERNS[encoding], specials)
-    return json.dumps(made)
+    return json.dumps(tokenizer_of_ranks(ranks, SPLIT_PATTERNS[encoding], specials))
 
 
+_PACKAGES = {"r1": "deepseek", "mistral2410": "tekken"}
 _TIKTOKEN = {
     "cl100k_base": ("cl100k", {"<|endoftext|>": 100257, "<|fim_prefix|>": 100258, "<|endofprompt|>": 100276}),
     "o200k_base": ("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
@@ -155,9 +193,15 @@ _TIKTOKEN = {
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
+        ("sentencepiece", "llama2"),
+        ("sentencepiece", "mistral01"),
+        ("tekken", "mistral2410"),
+        ("tokenizers", "clip_base"),
         ("tokenizers", "gpt2"),
         ("tokenizers", "gpt_neox"),
         ("tokenizers", "llama32"),
+        ("tokenizers", "mistral01"),
+        ("tokenizers", "r1"),
         ("tiktoken", "cl100k_base"),
         ("tiktoken", "o200k_base"),
     ],

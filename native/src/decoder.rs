@@ -28,7 +28,8 @@ use crate::Result;
 use crate::config::Node;
 use crate::pattern::Replace;
 
-const SUPPORTED: &[&str] = &[
+/// The kinds that can run.
+pub const SUPPORTED: &[&str] = &[
     "BPEDecoder",
     "ByteFallback",
     "ByteLevel",

@@ -20,7 +20,8 @@ use crate::encoding::{Encoding, NoSpelling, Spell};
 use crate::truncation::{Truncation, truncate_pair};
 use crate::{Error, Result};
 
-const SUPPORTED: &[&str] = &[
+/// The kinds that can run.
+pub const SUPPORTED: &[&str] = &[
     "BertProcessing",
     "ByteLevel",
     "RobertaProcessing",

@@ -79,6 +79,17 @@ pub struct TokenizerFile {
     pub merges: MergeTexts,
 }
 
+/// The kinds of components that can run, by the part of the file that holds them. The README's table is made of them.
+pub fn supported_components() -> [(&'static str, &'static [&'static str]); 5] {
+    [
+        ("normalizer", crate::normalizer::SUPPORTED),
+        ("pre_tokenizer", crate::pre_tokenizer::SUPPORTED),
+        ("model", model::SUPPORTED),
+        ("post_processor", crate::post_processor::SUPPORTED),
+        ("decoder", crate::decoder::SUPPORTED),
+    ]
+}
+
 impl TokenizerFile {
     /// Reads the text of a `tokenizer.json`.
     ///

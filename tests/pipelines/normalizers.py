@@ -13,7 +13,7 @@ _REPLACED: list[Json] = [
     *({"Regex": pattern} for pattern in (r"\s+", " {2,}", r"(?<=a)b", r"\p{M}", r"[A-Z]", "^", r"$", "x*", "(a)|b")),
     *PATTERNS,
 ]
-_FORMS = ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents")
+_FORMS = ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
 _MAPPED = (
     "a",
     "ab",
