@@ -91,16 +91,15 @@ def _string(data: bytes, at: int) -> tuple[str, int]:
 
 
 def merges_of_scores(pieces: list[Piece]) -> list[tuple[str, str]]:
-    """Return the merges behind scores: each way to make a piece of two others, the best piece first."""
-    ids = {text: id for id, (text, _, kind) in enumerate(pieces) if kind in (NORMAL, USER_DEFINED)}
-    ranked = sorted((-score, ids[text], text) for text, score, kind in pieces if kind == NORMAL and len(text) > 1)
-    found = []
-    for _, _, text in ranked:
-        pairs = [(text[:at], text[at:]) for at in range(1, len(text))]
-        found += sorted(
-            (pair for pair in pairs if ids.keys() >= set(pair)), key=lambda pair: (ids[pair[0]], ids[pair[1]])
-        )
-    return found
+    """Return the merges behind scores: each way to make a piece of two others, the best piece first.
+
+    Of several ways to make one piece, SentencePiece takes the leftmost in the text, which no list of merges can say; the
+    one with the longest left half goes first, as in published files.
+    """
+    scores = {text: score for text, score, kind in pieces if kind in (NORMAL, USER_DEFINED)}
+    pairs = ((text[:at], text[at:]) for text in scores for at in range(1, len(text)))
+    found = [pair for pair in pairs if scores.keys() >= set(pair)]
+    return sorted(found, key=lambda pair: (-scores["".join(pair)], -len(pair[0]), -len(pair[1])))
 
 
 def tokenizer_of_pieces(pieces: list[Piece], *, metaspace: bool) -> Json:

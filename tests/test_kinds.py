@@ -78,12 +78,9 @@ def model(kind: str) -> str:
     else:
         tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
         alphabet, specials = [], [*SPECIALS, *(f"<0x{byte:02X}>" for byte in range(256))]
+    limit = {} if alphabet else {"limit_alphabet": 60}
     trainer = trainers.BpeTrainer(
-        vocab_size=700,
-        special_tokens=specials,
-        initial_alphabet=alphabet,
-        limit_alphabet=None if alphabet else 60,
-        show_progress=False,
+        vocab_size=700, special_tokens=specials, initial_alphabet=alphabet, show_progress=False, **limit
     )
     tokenizer.train_from_iterator(CORPUS, trainer)
     made: Json = json.loads(tokenizer.to_str())["model"]
@@ -95,8 +92,10 @@ def file(kind: str, settings: Json, added: list[Json] | None = None, **component
     parts: Json = dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"))
     specials = [token(id, content) for id, content in enumerate(SPECIALS)]
     made = json.loads(model(kind)) | settings
-    size = len(made["vocab"])
-    extra = [item | {"id": size + at} for at, item in enumerate(added or [])]
+    ids = dict(made["vocab"])
+    for item in added or []:
+        ids.setdefault(item["content"], len(ids))
+    extra = [item | {"id": ids[item["content"]]} for item in added or []]
     return {"version": "1.0", "added_tokens": specials + extra, **parts, **components, "model": made}
 
 
@@ -307,4 +306,4 @@ def test_most_kinds_give_texts_back(kind: str) -> None:
         return
     text = "The naïve fox — 漢字 🙂 didn't\n\tjump  over 12345 dogs."
 
-    assert pair.ours.decode(pair.ours.encode_ids(text)) == text
+    assert pair.ours.decode(pair.ours.encode_ids(text, add_special_tokens=False)) == text
