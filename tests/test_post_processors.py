@@ -165,7 +165,7 @@ def test_the_class_puts_special_tokens_around_ids_as_its_calls_do(seeds: range) 
             options: Json = {"return_token_type_ids": True, "return_special_tokens_mask": True}
             try:
                 expected = dict(of_stock(lambda: stock(one, two, **options)))  # noqa: B023
-            except StockPanicked:
+            except Exception:  # a panic, or a character that no token stands for
                 continue
             # The class takes an empty second text for none.
             bare = [ours.encode(text, add_special_tokens=False) for text in ([one, two] if two else [one])]

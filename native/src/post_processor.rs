@@ -200,3 +200,82 @@ pub fn post_process(
 fn error_at(path: &str, message: impl std::fmt::Display) -> Error {
     Error::TokenizerFile(format!("tokenizer.json: {path} {message}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn row(steps: &[&Value]) -> PostProcessor {
+        let value = json!({"type": "Sequence", "processors": steps});
+        PostProcessor::from_node(&Node::new("post_processor", &value)).unwrap()
+    }
+
+    fn text(ids: &[u32], type_id: u32) -> Encoding {
+        let len = ids.len();
+        Encoding::from_columns(ids.to_vec(), vec![(0, 1); len], vec![None; len], type_id)
+    }
+
+    fn bert() -> Value {
+        json!({"type": "BertProcessing", "sep": ["</s>", 1], "cls": ["<s>", 0]})
+    }
+
+    fn roberta() -> Value {
+        json!({
+            "type": "RobertaProcessing",
+            "sep": ["</s>", 3],
+            "cls": ["<s>", 2],
+            "trim_offsets": false,
+            "add_prefix_space": false,
+        })
+    }
+
+    #[test]
+    fn affixes_are_what_the_whole_row_puts_around_a_text() {
+        let (bert, roberta) = (bert(), roberta());
+        for steps in [&[&bert][..], &[&roberta, &bert], &[&bert, &roberta, &bert], &[]] {
+            let processor = row(steps);
+            for add in [false, true] {
+                let (before, after) = processor.affixes(add).unwrap();
+                let whole = processor
+                    .process(vec![text(&[7, 8], 0)], add, &NoSpelling)
+                    .unwrap();
+
+                assert_eq!([before, vec![7, 8], after].concat(), whole.ids);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_step_before_added_counts_as_text() {
+        let (bert, roberta) = (bert(), roberta());
+        let encodings = vec![text(&[7], 0), text(&[8], 1)];
+
+        let whole = row(&[&bert, &roberta])
+            .process(encodings, true, &NoSpelling)
+            .unwrap();
+
+        assert_eq!(whole.ids, [2, 0, 7, 1, 3, 3, 8, 1, 3]);
+        assert_eq!(whole.special_tokens_mask, [1, 0, 0, 0, 1, 1, 0, 0, 1]);
+        assert_eq!(whole.type_ids, [0; 9]);
+        assert_eq!(whole.token(1, &NoSpelling).as_deref(), Some("<s>"));
+        assert_eq!(whole.sequence_ids()[5..], [None, Some(1), Some(1), None]);
+    }
+
+    #[test]
+    fn each_window_is_enclosed_as_the_text_is() {
+        let bert = bert();
+        let mut second = text(&[8], 1);
+        second.overflowing = vec![text(&[9], 1)];
+
+        let whole = row(&[&bert])
+            .process(vec![text(&[7], 0), second], true, &NoSpelling)
+            .unwrap();
+
+        assert_eq!(
+            (whole.ids, whole.type_ids),
+            (vec![0, 7, 1, 8, 1], vec![0, 0, 0, 1, 1])
+        );
+        assert_eq!(whole.overflowing[0].ids, [0, 7, 1, 9, 1]);
+    }
+}
