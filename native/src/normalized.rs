@@ -231,7 +231,7 @@ mod tests {
     fn what_stands_for_nothing_is_doubled_where_stock_doubles_it() {
         let mut text = NormalizedText::new("ab", 0);
 
-        text.replace(&[0..0], "x");
+        text.replace(std::slice::from_ref(&(0..0)), "x");
         text.transform([('x', 0), ('b', -1)], 0);
 
         assert_eq!(text.text(), "xxb");
@@ -242,7 +242,7 @@ mod tests {
     fn what_stands_for_nothing_is_rewritten_where_stock_panics() {
         let mut text = NormalizedText::new("ab", 0);
 
-        text.replace(&[0..0], "x");
+        text.replace(std::slice::from_ref(&(0..0)), "x");
         text.transform([('X', 0), ('A', 0), ('B', 0)], 0);
 
         assert_eq!(text.text(), "XAB");
