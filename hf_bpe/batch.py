@@ -100,7 +100,9 @@ def encode_batch(
     """Encode `inputs` and return what stock's call returns; a single text has no batch axis unless it has windows."""
     texts_only = all(isinstance(item, str) for item in inputs)
     encodings: Any  # has what BatchEncoding asks of encodings, not its declared type
-    if texts_only and not options.needs_encodings and _cuts_before_special_tokens(tokenizer, options):
+    # With dropout a text encoded again, as a lazy encoding is, has other ids.
+    lazy = tokenizer._core.dropout is None and not options.needs_encodings
+    if texts_only and lazy and _cuts_before_special_tokens(tokenizer, options):
         data, encodings = _from_ids(tokenizer, inputs, options)  # type: ignore[arg-type]
     else:
         data, encodings = _from_encodings(tokenizer, inputs, options)

@@ -45,8 +45,11 @@ def from_flags(flags: Flags) -> AddedToken:
 
 
 def added_tokens_by_id(core: Tokenizer) -> dict[int, AddedToken]:
-    """Return the added tokens of `core`, in the order of their ids."""
-    return {token_id: from_flags(flags) for token_id, flags in sorted(core.added_tokens())}
+    """Return the added tokens of `core`, in the order of their ids; the first of the file where two share one."""
+    tokens: dict[int, AddedToken] = {}
+    for token_id, flags in core.added_tokens():
+        tokens.setdefault(token_id, from_flags(flags))
+    return tokens
 
 
 def tokens_to_add(

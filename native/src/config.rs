@@ -54,6 +54,15 @@ impl<'a> Node<'a> {
         ))
     }
 
+    /// The error for a model at this place that isn't BPE.
+    pub fn unsupported_model(&self, kind: &str) -> Error {
+        Error::UnsupportedComponent(format!(
+            "tokenizer.json: {}.type is '{kind}'; hf_bpe supports 'BPE'. Load this file with \
+             tokenizers.Tokenizer.from_file, or its directory with transformers.PreTrainedTokenizerFast, instead.",
+            self.path
+        ))
+    }
+
     /// The error for a setting at this place that can't be run exactly.
     pub fn unsupported_setting(&self, message: impl std::fmt::Display) -> Error {
         Error::UnsupportedComponent(format!(

@@ -5,6 +5,7 @@
 
 mod align;
 mod decode;
+mod draw;
 mod encode;
 mod pieces;
 mod state;
@@ -41,6 +42,7 @@ pub struct Tokenizer {
     decoder: Option<Decoder>,
     components: Components,
     route: Route,
+    dropout_seed: Option<u64>,
     ordinary: OnceLock<Option<Arc<Bpe>>>,
     states: state::States,
 }
@@ -51,7 +53,8 @@ enum Route {
     /// Pretokens are ranges of the segment and the model runs on their bytes. `prefix_space`: a space is put before
     /// each segment that doesn't begin with one.
     Bytes { prefix_space: bool },
-    /// Pieces with alignments; any component in any order; the model runs on characters.
+    /// Any component in any order: pieces of text, with alignments where someone asks for offsets; the model runs on
+    /// characters.
     Pieces,
 }
 
@@ -79,10 +82,15 @@ impl Tokenizer {
         let added = AddedTokens::from_nodes(&nodes, |content| file.vocab.id(content))?;
         let byte_level = writes_byte_alphabet(&file.components);
         let bpe = Bpe::new(file.vocab, merges, file.settings, byte_level);
-        Self::assemble(Arc::new(bpe), added, file.components)
+        Self::assemble(Arc::new(bpe), added, file.components, None)
     }
 
-    fn assemble(bpe: Arc<Bpe>, mut added: AddedTokens, components: Components) -> Result<Self> {
+    fn assemble(
+        bpe: Arc<Bpe>,
+        mut added: AddedTokens,
+        components: Components,
+        dropout_seed: Option<u64>,
+    ) -> Result<Self> {
         let normalizer = read("normalizer", &components.normalizer, Normalizer::from_node)?;
         let pre_tokenizer = read(
             "pre_tokenizer",
@@ -103,6 +111,7 @@ impl Tokenizer {
             normalizer,
             pre_tokenizer,
             components,
+            dropout_seed,
             ordinary: OnceLock::new(),
             states: state::States::default(),
         })
@@ -124,7 +133,7 @@ impl Tokenizer {
                 byte_level,
             ))
         };
-        Self::assemble(bpe, (*self.added).clone(), components)
+        Self::assemble(bpe, (*self.added).clone(), components, self.dropout_seed)
     }
 
     /// The JSON of one component.
@@ -139,9 +148,8 @@ impl Tokenizer {
         let mut next = self.max_id().map_or(0, |id| id + 1);
         let mut count = 0;
         for token in tokens {
-            let known = self.added.id(&token.content).or_else(|| added.id(&token.content));
-            let same = known.and_then(|id| added.get(id)) == Some(&token);
-            if token.content.is_empty() || same {
+            let known = added.id(&token.content);
+            if token.content.is_empty() || added.token(&token.content) == Some(&token) {
                 continue;
             }
             count += 1;
@@ -153,8 +161,29 @@ impl Tokenizer {
                 });
             added.insert(id, token);
         }
-        let tokenizer = Self::assemble(Arc::clone(&self.bpe), added, self.components.clone())?;
+        let tokenizer = Self::assemble(
+            Arc::clone(&self.bpe),
+            added,
+            self.components.clone(),
+            self.dropout_seed,
+        )?;
         Ok((tokenizer, count))
+    }
+
+    /// The same tokenizer with another seed for dropout; without one, each call draws its own.
+    pub fn with_dropout_seed(&self, seed: Option<u64>) -> Result<Self> {
+        let added = (*self.added).clone();
+        Self::assemble(Arc::clone(&self.bpe), added, self.components.clone(), seed)
+    }
+
+    /// Sets the seed for dropout while a tokenizer is made.
+    pub fn set_dropout_seed(&mut self, seed: Option<u64>) {
+        self.dropout_seed = seed;
+    }
+
+    /// The seed for dropout.
+    pub fn dropout_seed(&self) -> Option<u64> {
+        self.dropout_seed
     }
 
     /// This tokenizer as the text of a `tokenizer.json`, in the stock library's layout.

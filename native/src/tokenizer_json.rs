@@ -146,17 +146,23 @@ struct RawModel {
 }
 
 impl RawModel {
-    fn finish(self, components: Components, added_tokens: Value) -> Result<TokenizerFile> {
-        let rest = Value::Object(self.rest);
+    fn finish(mut self, components: Components, added_tokens: Value) -> Result<TokenizerFile> {
+        let rest = Value::Object(std::mem::take(&mut self.rest));
         let node = Node::new("model", &rest);
-        if let Some(kind) = node.optional("type")? {
-            let kind = kind.str()?;
-            if kind != "BPE" {
-                return Err(node.unsupported(kind, &["BPE"]));
-            }
+        let kind = match node.object()?.get("type") {
+            Some(_) => node.kind()?,
+            None => self.inferred_kind(&node)?,
+        };
+        if kind != "BPE" {
+            return Err(node.unsupported_model(kind));
         }
         let vocab = match self.vocab {
             Some(VocabField::Map(vocab)) => vocab,
+            Some(VocabField::List) => {
+                let message =
+                    "tokenizer.json: model.vocab should be an object of ids by token, found an array";
+                return Err(Error::TokenizerFile(message.into()));
+            }
             Some(VocabField::Wrong(message)) => return Err(Error::TokenizerFile(message)),
             None => return Err(node.error("lacks 'vocab'")),
         };
@@ -174,28 +180,51 @@ impl RawModel {
     }
 }
 
+impl RawModel {
+    /// The model of an old file, which names none: the first whose fields are all there, in stock's order.
+    fn inferred_kind(&self, node: &Node) -> Result<&'static str> {
+        let fields = node.object()?;
+        let has = |name| fields.contains_key(name);
+        let map = matches!(self.vocab, Some(VocabField::Map(_)));
+        Ok(if self.merges.is_some() {
+            "BPE"
+        } else if map && has("max_input_chars_per_word") {
+            "WordPiece"
+        } else if map && has("unk_token") {
+            "WordLevel"
+        } else if matches!(self.vocab, Some(VocabField::List)) {
+            "Unigram"
+        } else {
+            "BPE"
+        })
+    }
+}
+
 fn settings(node: &Node) -> Result<BpeSettings> {
     let text = |name| -> Result<Option<String>> {
         node.optional(name)?
             .map(|node| node.str().map(str::to_owned))
             .transpose()
     };
-    if let Some(dropout) = node.optional("dropout")? {
-        let rate = dropout.value().as_f64();
-        if rate != Some(0.0) {
-            return Err(dropout.unsupported_setting(format_args!(
-                "is {}; hf_bpe encodes without dropout only",
-                dropout.value()
-            )));
-        }
-    }
     Ok(BpeSettings {
+        dropout: node.optional("dropout")?.map(|node| dropout(&node)).transpose()?,
         unk_token: text("unk_token")?,
         continuing_subword_prefix: text("continuing_subword_prefix")?,
         end_of_word_suffix: text("end_of_word_suffix")?,
         fuse_unk: node.bool_or("fuse_unk", false)?,
         byte_fallback: node.bool_or("byte_fallback", false)?,
         ignore_merges: node.bool_or("ignore_merges", false)?,
+    })
+}
+
+/// In 32 bits, as stock keeps it.
+fn dropout(node: &Node) -> Result<f32> {
+    let rate = node.value().as_f64().map(|rate| rate as f32);
+    rate.filter(|rate| (0.0..=1.0).contains(rate)).ok_or_else(|| {
+        node.error(format_args!(
+            "should be a number from 0 to 1, found {}",
+            node.value()
+        ))
     })
 }
 
@@ -230,6 +259,7 @@ impl<'de> Deserialize<'de> for RawModel {
 /// `model.vocab` as far as it could be read: another model's list is looked at once its type is known.
 enum VocabField {
     Map(Vocab),
+    List,
     Wrong(String),
 }
 
@@ -265,9 +295,7 @@ impl<'de> Deserialize<'de> for VocabField {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<VocabField, A::Error> {
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                let message =
-                    "tokenizer.json: model.vocab should be an object of ids by token, found an array";
-                Ok(VocabField::Wrong(message.into()))
+                Ok(VocabField::List)
             }
         }
         deserializer.deserialize_any(VocabVisitor)
@@ -493,7 +521,7 @@ impl Serialize for Model<'_> {
         let settings = &self.0.settings;
         let mut model = serializer.serialize_struct("BPE", 10)?;
         model.serialize_field("type", "BPE")?;
-        model.serialize_field("dropout", &Value::Null)?;
+        model.serialize_field("dropout", &settings.dropout)?;
         model.serialize_field("unk_token", &settings.unk_token)?;
         model.serialize_field("continuing_subword_prefix", &settings.continuing_subword_prefix)?;
         model.serialize_field("end_of_word_suffix", &settings.end_of_word_suffix)?;

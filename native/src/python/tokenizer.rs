@@ -29,6 +29,9 @@ type Flags = (String, bool, bool, bool, bool, bool);
 /// The ids of several texts in a row, and where each text begins and the last one ends.
 type FlatIds<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 
+/// How to build a pickled tokenizer: `from_json`, the JSON and the seed for dropout.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<u64>));
+
 /// The pipeline that a `tokenizer.json` describes.
 #[pyclass(frozen, name = "Tokenizer", module = "hf_bpe._native")]
 pub struct PyTokenizer {
@@ -75,7 +78,8 @@ fn options(add_special_tokens: bool, split_special_tokens: bool) -> EncodeOption
 #[pymethods]
 impl PyTokenizer {
     #[staticmethod]
-    fn from_json(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (data, dropout_seed = None))]
+    fn from_json(py: Python<'_>, data: &Bound<'_, PyAny>, dropout_seed: Option<u64>) -> PyResult<Self> {
         let text;
         let json = match data.cast::<PyBytes>() {
             Ok(bytes) => bytes.as_bytes(),
@@ -84,7 +88,9 @@ impl PyTokenizer {
                 text.as_str().as_bytes()
             }
         };
-        Ok(py.detach(|| Tokenizer::from_json(json))?.into())
+        let mut core = py.detach(|| Tokenizer::from_json(json))?;
+        core.set_dropout_seed(dropout_seed);
+        Ok(core.into())
     }
 
     #[staticmethod]
@@ -132,6 +138,21 @@ impl PyTokenizer {
     fn with_component(&self, py: Python<'_>, name: &str, value: Option<&str>) -> PyResult<Self> {
         let value = value.map_or(Ok(serde_json::Value::Null), |text| read_json(name, text))?;
         Ok(py.detach(|| self.core.with_component(name, value))?.into())
+    }
+
+    #[pyo3(signature = (seed))]
+    fn with_dropout_seed(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<Self> {
+        Ok(py.detach(|| self.core.with_dropout_seed(seed))?.into())
+    }
+
+    #[getter]
+    fn dropout(&self) -> Option<f32> {
+        self.core.bpe().dropout()
+    }
+
+    #[getter]
+    fn dropout_seed(&self) -> Option<u64> {
+        self.core.dropout_seed()
     }
 
     fn with_added_tokens(&self, py: Python<'_>, tokens: Vec<Flags>) -> PyResult<(Self, usize)> {
@@ -451,12 +472,13 @@ impl PyTokenizer {
         self.core.clear_cache();
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let py = slf.py();
         let core = slf.get().core();
         let json = py.detach(|| core.to_json(false));
         let class: Bound<'_, PyType> = slf.get_type();
-        Ok((class.getattr("from_json")?, (PyBytes::new(py, json.as_bytes()),)))
+        let arguments = (PyBytes::new(py, json.as_bytes()), core.dropout_seed());
+        Ok((class.getattr("from_json")?, arguments))
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
@@ -465,7 +487,8 @@ impl PyTokenizer {
         };
         let other = other.get();
         Arc::ptr_eq(&self.core, &other.core)
-            || py.detach(|| self.core.to_json(false) == other.core.to_json(false))
+            || (self.core.dropout_seed() == other.core.dropout_seed()
+                && py.detach(|| self.core.to_json(false) == other.core.to_json(false)))
     }
 
     fn __hash__(&self) -> u64 {
