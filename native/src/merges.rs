@@ -21,6 +21,7 @@ pub struct Merge {
 #[derive(Debug, Clone, Default)]
 pub struct Merges {
     map: HashMap<u64, Merge>,
+    need_heap: bool,
 }
 
 impl Merges {
@@ -35,6 +36,7 @@ impl Merges {
     ) -> Result<Self> {
         let mut map = HashMap::with_capacity(pairs.len());
         let mut whole = Vec::new();
+        let mut need_heap = vocab.doubles().next().is_some();
         for (rank, (left, right)) in pairs.enumerate() {
             let missing = |what: &str| {
                 Error::TokenizerFile(format!(
@@ -44,16 +46,41 @@ impl Merges {
             let left_id = vocab.id(left).ok_or_else(|| missing(left))?;
             let right_id = vocab.id(right).ok_or_else(|| missing(right))?;
             whole.clear();
+            // Stock's arithmetic fails here, and with it the whole process.
+            let rest = right.as_bytes().get(prefix.len()..).ok_or_else(|| {
+                Error::TokenizerFile(format!(
+                    "tokenizer.json: merge {rank} is '{left} {right}', but '{right}' is shorter than \
+                     model.continuing_subword_prefix '{prefix}', which each right half should begin with."
+                ))
+            })?;
             whole.extend_from_slice(left.as_bytes());
             // Stock cuts the prefix's length off, whatever the bytes are.
-            whole.extend_from_slice(right.as_bytes().get(prefix.len()..).unwrap_or_default());
+            need_heap |= rest.is_empty();
+            whole.extend_from_slice(rest);
             let id = vocab
                 .id_of_utf8(&whole)
                 .ok_or_else(|| missing(&String::from_utf8_lossy(&whole)))?;
             let rank = rank as Rank;
             map.insert(key(left_id, right_id), Merge { rank, id });
         }
-        Ok(Self { map })
+        Ok(Self { map, need_heap })
+    }
+
+    /// Whether only a heap merges as stock does. Stock tells a stale entry by the id that the pair makes. Where two
+    /// tokens share an id, or a right half is no more than the prefix, another pair may make that id, and the entry
+    /// merges it at the rank of the first.
+    #[inline]
+    pub fn need_heap(&self) -> bool {
+        self.need_heap
+    }
+
+    /// Each merge, in no order: the left half, the right half, and what they become.
+    pub fn triples(&self) -> impl Iterator<Item = (TokenId, TokenId, TokenId)> {
+        let halves = |key: u64| ((key >> 32) as TokenId, key as TokenId);
+        self.map.iter().map(move |(&key, merge)| {
+            let (left, right) = halves(key);
+            (left, right, merge.id)
+        })
     }
 
     /// The number of pairs.
@@ -87,6 +114,7 @@ impl Merges {
         let map = self.map.iter().filter(|(_, merge)| !ids.contains(&merge.id));
         Self {
             map: map.map(|(&key, &merge)| (key, merge)).collect(),
+            need_heap: self.need_heap,
         }
     }
 

@@ -39,6 +39,11 @@ impl NormalizedText {
         &self.text
     }
 
+    /// Where the original of this text starts.
+    pub fn original_start(&self) -> usize {
+        self.original.start
+    }
+
     /// The bytes of the original that `range` of the text came from.
     pub fn original_range(&self, range: Range<usize>) -> Range<usize> {
         if range.is_empty() {

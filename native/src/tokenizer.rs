@@ -5,6 +5,7 @@
 
 mod align;
 mod decode;
+mod draw;
 mod encode;
 mod pieces;
 mod state;
@@ -14,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::Result;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::Bpe;
 use crate::config::Node;
@@ -25,7 +27,6 @@ use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::{PreTokenizer, Step};
 use crate::tokenizer_json::{Components, TokenizerFile, Writer};
 use crate::vocab::TokenId;
-use crate::{Error, Result};
 
 pub use align::{Input, Sequence};
 pub use encode::EncodeOptions;
@@ -41,6 +42,7 @@ pub struct Tokenizer {
     decoder: Option<Decoder>,
     components: Components,
     route: Route,
+    dropout_seed: Option<u64>,
     ordinary: OnceLock<Option<Arc<Bpe>>>,
     states: state::States,
 }
@@ -51,6 +53,8 @@ enum Route {
     /// Pretokens are ranges of the segment and the model runs on their bytes. `prefix_space`: a space is put before
     /// each segment that doesn't begin with one.
     Bytes { prefix_space: bool },
+    /// Pretokens are ranges of the segment and the model runs on their characters.
+    Text,
     /// Pieces with alignments; any component in any order; the model runs on characters.
     Pieces,
 }
@@ -79,10 +83,15 @@ impl Tokenizer {
         let added = AddedTokens::from_nodes(&nodes, |content| file.vocab.id(content))?;
         let byte_level = writes_byte_alphabet(&file.components);
         let bpe = Bpe::new(file.vocab, merges, file.settings, byte_level);
-        Self::assemble(Arc::new(bpe), added, file.components)
+        Self::assemble(Arc::new(bpe), added, file.components, None)
     }
 
-    fn assemble(bpe: Arc<Bpe>, mut added: AddedTokens, components: Components) -> Result<Self> {
+    fn assemble(
+        bpe: Arc<Bpe>,
+        mut added: AddedTokens,
+        components: Components,
+        dropout_seed: Option<u64>,
+    ) -> Result<Self> {
         let normalizer = read("normalizer", &components.normalizer, Normalizer::from_node)?;
         let pre_tokenizer = read(
             "pre_tokenizer",
@@ -91,7 +100,7 @@ impl Tokenizer {
         )?;
         added.finish(normalizer.as_ref())?;
         Ok(Self {
-            route: route(pre_tokenizer.as_ref(), &bpe)?,
+            route: route(pre_tokenizer.as_ref(), &bpe),
             post_processor: read(
                 "post_processor",
                 &components.post_processor,
@@ -103,6 +112,7 @@ impl Tokenizer {
             normalizer,
             pre_tokenizer,
             components,
+            dropout_seed,
             ordinary: OnceLock::new(),
             states: state::States::default(),
         })
@@ -124,7 +134,7 @@ impl Tokenizer {
                 byte_level,
             ))
         };
-        Self::assemble(bpe, (*self.added).clone(), components)
+        Self::assemble(bpe, (*self.added).clone(), components, self.dropout_seed)
     }
 
     /// The JSON of one component.
@@ -153,8 +163,24 @@ impl Tokenizer {
                 });
             added.insert(id, token);
         }
-        let tokenizer = Self::assemble(Arc::clone(&self.bpe), added, self.components.clone())?;
+        let tokenizer = Self::assemble(
+            Arc::clone(&self.bpe),
+            added,
+            self.components.clone(),
+            self.dropout_seed,
+        )?;
         Ok((tokenizer, count))
+    }
+
+    /// The same tokenizer with another seed for dropout; without one, each call draws its own.
+    pub fn with_dropout_seed(&self, seed: Option<u64>) -> Result<Self> {
+        let added = (*self.added).clone();
+        Self::assemble(Arc::clone(&self.bpe), added, self.components.clone(), seed)
+    }
+
+    /// The seed for dropout.
+    pub fn dropout_seed(&self) -> Option<u64> {
+        self.dropout_seed
     }
 
     /// This tokenizer as the text of a `tokenizer.json`, in the stock library's layout.
@@ -234,7 +260,9 @@ impl Tokenizer {
                 token.escape_debug()
             )
         });
-        self.added.warnings().iter().cloned().chain(doubles).collect()
+        let steps = self.pre_tokenizer.iter().flat_map(PreTokenizer::warnings);
+        let read = self.added.warnings().iter().chain(steps);
+        read.cloned().chain(doubles).collect()
     }
 
     /// Forgets what the caches hold.
@@ -272,30 +300,23 @@ fn writes_byte_alphabet(components: &Components) -> bool {
     holds_byte_level(&components.pre_tokenizer) || holds_byte_level(&components.decoder)
 }
 
-fn route(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Result<Route> {
+fn route(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Route {
     let steps = pre_tokenizer.map_or(&[][..], PreTokenizer::steps);
-    let byte_levels = steps
-        .iter()
-        .filter(|step| matches!(step, Step::ByteLevel(_)))
-        .count();
-    if byte_levels == 0 {
-        let found = if pre_tokenizer.is_some() {
-            "holds no 'ByteLevel'"
-        } else {
-            "is null"
-        };
-        return Err(Error::UnsupportedComponent(format!(
-            "tokenizer.json: pre_tokenizer {found}; hf_bpe supports byte-level BPE. \
-             Load this file with tokenizers.Tokenizer.from_file instead."
-        )));
-    }
-    Ok(match steps {
+    match steps {
         [Step::ByteLevel(only)] if bpe.runs_on_bytes() => Route::Bytes {
             prefix_space: only.add_prefix_space,
         },
-        [.., Step::ByteLevel(last)] if byte_levels == 1 && !last.add_prefix_space && bpe.runs_on_bytes() => {
+        [before @ .., Step::ByteLevel(last)]
+            if !before.iter().any(Step::changes_text) && !last.add_prefix_space && bpe.runs_on_bytes() =>
+        {
             Route::Bytes { prefix_space: false }
         }
+        _ if steps
+            .iter()
+            .all(|step| matches!(step, Step::Split(_) | Step::Digits(_))) =>
+        {
+            Route::Text
+        }
         _ => Route::Pieces,
-    })
+    }
 }

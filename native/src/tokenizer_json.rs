@@ -180,22 +180,25 @@ fn settings(node: &Node) -> Result<BpeSettings> {
             .map(|node| node.str().map(str::to_owned))
             .transpose()
     };
-    if let Some(dropout) = node.optional("dropout")? {
-        let rate = dropout.value().as_f64();
-        if rate != Some(0.0) {
-            return Err(dropout.unsupported_setting(format_args!(
-                "is {}; hf_bpe encodes without dropout only",
-                dropout.value()
-            )));
-        }
-    }
     Ok(BpeSettings {
+        dropout: node.optional("dropout")?.map(|node| dropout(&node)).transpose()?,
         unk_token: text("unk_token")?,
         continuing_subword_prefix: text("continuing_subword_prefix")?,
         end_of_word_suffix: text("end_of_word_suffix")?,
         fuse_unk: node.bool_or("fuse_unk", false)?,
         byte_fallback: node.bool_or("byte_fallback", false)?,
         ignore_merges: node.bool_or("ignore_merges", false)?,
+    })
+}
+
+/// In 32 bits, as stock keeps it.
+fn dropout(node: &Node) -> Result<f32> {
+    let rate = node.value().as_f64().map(|rate| rate as f32);
+    rate.filter(|rate| (0.0..=1.0).contains(rate)).ok_or_else(|| {
+        node.error(format_args!(
+            "should be a number from 0 to 1, found {}",
+            node.value()
+        ))
     })
 }
 
@@ -493,7 +496,7 @@ impl Serialize for Model<'_> {
         let settings = &self.0.settings;
         let mut model = serializer.serialize_struct("BPE", 10)?;
         model.serialize_field("type", "BPE")?;
-        model.serialize_field("dropout", &Value::Null)?;
+        model.serialize_field("dropout", &settings.dropout)?;
         model.serialize_field("unk_token", &settings.unk_token)?;
         model.serialize_field("continuing_subword_prefix", &settings.continuing_subword_prefix)?;
         model.serialize_field("end_of_word_suffix", &settings.end_of_word_suffix)?;

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
+use super::draw::Draw;
 use super::{Route, State, Tokenizer};
 use crate::added_tokens::Allowed;
-use crate::bpe::Bpe;
+use crate::bpe::{Bpe, Symbols};
+use crate::cache::PretokenCache;
 use crate::normalized::NormalizedText;
 use crate::parallel;
 use crate::vocab::TokenId;
@@ -32,10 +34,53 @@ impl EncodeOptions {
     }
 }
 
-/// Which model runs, and whether the cache knows it.
+/// Which model runs, by which random numbers, and whether the cache knows it.
 struct Model<'a> {
     bpe: &'a Bpe,
+    draw: Draw,
     cached: bool,
+}
+
+impl Model<'_> {
+    /// Appends the ids of a piece of text, word by word where the model allows that.
+    fn piece_into(
+        &self,
+        piece: &str,
+        cache: &mut PretokenCache,
+        symbols: &mut Symbols,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        if let Some(id) = self.bpe.whole_text(piece) {
+            ids.push(id);
+            return Ok(());
+        }
+        match self.bpe.words() {
+            Some(words) => words
+                .ranges(piece)
+                .try_for_each(|range| self.word_into(piece, range, cache, symbols, ids)),
+            None => self.word_into(piece, 0..piece.len(), cache, symbols, ids),
+        }
+    }
+
+    fn word_into(
+        &self,
+        text: &str,
+        range: Range<usize>,
+        cache: &mut PretokenCache,
+        symbols: &mut Symbols,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        if self.cached && cache.get(text.as_bytes(), range.start, range.end, ids) {
+            return Ok(());
+        }
+        let before = ids.len();
+        let word = &text[range];
+        self.bpe.encode_word(word, symbols, ids)?;
+        if self.cached {
+            cache.insert(word.as_bytes(), &ids[before..]);
+        }
+        Ok(())
+    }
 }
 
 impl Tokenizer {
@@ -43,7 +88,7 @@ impl Tokenizer {
     pub fn encode_ids(&self, text: &str, options: EncodeOptions) -> Result<Vec<TokenId>> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 4);
         self.states
-            .with(|state| self.encode_into(text, options, state, &mut ids))?;
+            .with(|state| self.encode_into(text, options, self.draw().at(0), state, &mut ids))?;
         Ok(ids)
     }
 
@@ -51,28 +96,30 @@ impl Tokenizer {
         &self,
         text: &str,
         options: EncodeOptions,
+        draw: Draw,
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
+        let model = self.model(draw);
         let Some(processor) = &self.post_processor else {
-            return self.text_into(text, options.allowed(), &self.model(), state, ids);
+            return self.text_into(text, options.allowed(), &model, state, ids);
         };
         match processor.affixes(options.add_special_tokens) {
             Some((before, after)) => {
                 ids.extend(before);
-                self.text_into(text, options.allowed(), &self.model(), state, ids)?;
+                self.text_into(text, options.allowed(), &model, state, ids)?;
                 ids.extend(after);
             }
-            None => ids.extend(self.encode(&text.into(), None, options, None)?.ids),
+            None => ids.extend(self.encode_drawn(&text.into(), None, options, None, draw)?.ids),
         }
         Ok(())
     }
 
     /// The ids of each text, on all cores.
     pub fn encode_ids_batch(&self, texts: &[&str], options: EncodeOptions) -> Result<Vec<Vec<TokenId>>> {
-        self.batch(texts, |text, state| {
+        self.batch(texts, |text, draw, state| {
             let mut ids = Vec::with_capacity(text.len() / 3 + 4);
-            self.encode_into(text, options, state, &mut ids)?;
+            self.encode_into(text, options, draw, state, &mut ids)?;
             Ok(ids)
         })
     }
@@ -80,13 +127,14 @@ impl Tokenizer {
     /// The ids of all texts in a row, and where each text begins in them (one more than there are texts).
     pub fn encode_flat(&self, texts: &[&str], options: EncodeOptions) -> Result<(Vec<TokenId>, Vec<u64>)> {
         let sizes: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let draw = self.draw();
         let parts = parallel::map_parts(&sizes, |part| {
             self.states.with(|state| {
                 let bytes: usize = sizes[part.clone()].iter().sum();
                 let mut ids = Vec::with_capacity(bytes / 3 + 4 * part.len());
                 let mut ends = Vec::with_capacity(part.len());
-                for text in &texts[part] {
-                    self.encode_into(text, options, state, &mut ids)?;
+                for at in part {
+                    self.encode_into(texts[at], options, draw.at(at), state, &mut ids)?;
                     ends.push(ids.len());
                 }
                 Ok((ids, ends))
@@ -99,24 +147,28 @@ impl Tokenizer {
     pub fn encode_ordinary(&self, text: &str) -> Result<Vec<TokenId>> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 4);
         self.states
-            .with(|state| self.ordinary_into(text, state, &mut ids))?;
+            .with(|state| self.ordinary_into(text, self.draw().at(0), state, &mut ids))?;
         Ok(ids)
     }
 
     /// The same for each text, on all cores.
     pub fn encode_ordinary_batch(&self, texts: &[&str]) -> Result<Vec<Vec<TokenId>>> {
-        self.batch(texts, |text, state| {
+        self.batch(texts, |text, draw, state| {
             let mut ids = Vec::with_capacity(text.len() / 3 + 4);
-            self.ordinary_into(text, state, &mut ids)?;
+            self.ordinary_into(text, draw, state, &mut ids)?;
             Ok(ids)
         })
     }
 
-    fn ordinary_into(&self, text: &str, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
+    fn ordinary_into(&self, text: &str, draw: Draw, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
         let ordinary = self.ordinary_bpe();
         let model = match &ordinary {
-            None => self.model(),
-            Some(bpe) => Model { bpe, cached: false },
+            None => self.model(draw),
+            Some(bpe) => Model {
+                bpe,
+                draw,
+                cached: false,
+            },
         };
         self.text_into(text, Allowed::Ordinary, &model, state, ids)
     }
@@ -131,8 +183,9 @@ impl Tokenizer {
         let id = |token: &String| self.added.id(token).ok_or_else(|| unknown(token));
         let allowed = allowed.iter().map(id).collect::<Result<HashSet<_>>>()?;
         let mut ids = Vec::new();
+        let model = self.model(self.draw().at(0));
         self.states
-            .with(|state| self.text_into(text, Allowed::Only(&allowed), &self.model(), state, &mut ids))?;
+            .with(|state| self.text_into(text, Allowed::Only(&allowed), &model, state, &mut ids))?;
         Ok(ids)
     }
 
@@ -154,6 +207,7 @@ impl Tokenizer {
         let mut ids = Vec::with_capacity(data.len() / 3 + 4);
         self.states.with(|state| {
             let State { symbols, scratch, .. } = state;
+            self.draw().at(0).begin(data, symbols);
             let mut broken = Vec::new();
             for chunk in data.utf8_chunks() {
                 let text = chunk.valid();
@@ -177,13 +231,14 @@ impl Tokenizer {
     fn batch<T: Send>(
         &self,
         texts: &[&str],
-        encode: impl Fn(&str, &mut State) -> Result<T> + Sync,
+        encode: impl Fn(&str, Draw, &mut State) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let sizes: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let draw = self.draw();
         let parts = parallel::map_parts(&sizes, |part| {
             self.states.with(|state| {
-                let texts = texts[part].iter();
-                texts.map(|text| encode(text, state)).collect::<Result<Vec<_>>>()
+                part.map(|at| encode(texts[at], draw.at(at), state))
+                    .collect::<Result<Vec<_>>>()
             })
         });
         let mut all = Vec::with_capacity(texts.len());
@@ -193,10 +248,11 @@ impl Tokenizer {
         Ok(all)
     }
 
-    fn model(&self) -> Model<'_> {
+    fn model(&self, draw: Draw) -> Model<'_> {
         Model {
             bpe: &self.bpe,
-            cached: true,
+            draw,
+            cached: !draw.is_random(),
         }
     }
 
@@ -228,6 +284,7 @@ impl Tokenizer {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         check_length(text)?;
+        model.draw.begin(text.as_bytes(), &mut state.symbols);
         self.added.split_raw(text, allowed, &mut |range, id| match id {
             Some(id) => {
                 ids.push(id);
@@ -262,6 +319,7 @@ impl Tokenizer {
     fn plain_into(&self, text: &str, model: &Model, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
         let prefix_space = match self.route {
             Route::Bytes { prefix_space } => prefix_space,
+            Route::Text => return self.ranges_into(text, model, state, ids),
             Route::Pieces => return self.pieces_into(text, model, state, ids),
         };
         let State {
@@ -300,6 +358,31 @@ impl Tokenizer {
         Ok(())
     }
 
+    fn ranges_into(
+        &self,
+        text: &str,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let State {
+            cache,
+            symbols,
+            scratch,
+            ..
+        } = state;
+        let Some(pre_tokenizer) = &self.pre_tokenizer else {
+            return model.piece_into(text, cache, symbols, ids);
+        };
+        let mut result = Ok(());
+        pre_tokenizer.split_ranges(text, scratch, |range| {
+            if result.is_ok() {
+                result = model.piece_into(&text[range], cache, symbols, ids);
+            }
+        })?;
+        result
+    }
+
     fn pieces_into(
         &self,
         text: &str,
@@ -307,14 +390,10 @@ impl Tokenizer {
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        for piece in self.pieces(NormalizedText::new(text, 0))? {
-            state.parts.clear();
-            model
-                .bpe
-                .encode_text(piece.text(), &mut state.symbols, &mut state.parts)?;
-            ids.extend(state.parts.iter().map(|(id, _)| *id));
-        }
-        Ok(())
+        let State { cache, symbols, .. } = state;
+        self.pieces(NormalizedText::new(text, 0))?
+            .iter()
+            .try_for_each(|piece| model.piece_into(piece.text(), cache, symbols, ids))
     }
 }
 

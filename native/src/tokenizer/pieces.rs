@@ -1,15 +1,16 @@
 //! A segment cut into pretokens: as ranges where its text stays as it is, as aligned pieces in general.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Tokenizer;
 use crate::normalized::NormalizedText;
-use crate::pre_tokenizer::{ByteLevel, Scratch, Step};
+use crate::pre_tokenizer::{Metaspace, Scratch, Step};
 use crate::{Result, byte_alphabet};
 
 impl Tokenizer {
     /// Calls `emit` with the bytes of each pretoken of `text`, as training counts them: added tokens are not looked
-    /// for, and a byte-level pretoken is given as the bytes behind the byte alphabet.
+    /// for. A pretoken in the byte alphabet is given as the bytes behind it, any other as its text.
     ///
     /// # Errors
     /// What the split pattern raises.
@@ -18,17 +19,34 @@ impl Tokenizer {
             .normalizer
             .as_ref()
             .map_or(text.into(), |n| n.normalize(text));
+        let Some(pre_tokenizer) = &self.pre_tokenizer else {
+            emit(normalized.as_bytes());
+            return Ok(());
+        };
         if self.route == (super::Route::Bytes { prefix_space: false }) {
             let bytes = normalized.as_bytes();
             return self.split_ranges(&normalized, scratch, |range| emit(&bytes[range]));
         }
-        for piece in self.pieces(NormalizedText::new(&normalized, 0))? {
-            match byte_alphabet::token_to_bytes(piece.text()) {
-                Some(bytes) => emit(&bytes),
-                None => emit(piece.text().as_bytes()),
-            }
+        let shows_bytes = pre_tokenizer.shows_bytes();
+        let mut emit_text = |text: &str| match shows_bytes.then(|| byte_alphabet::token_to_bytes(text)) {
+            Some(Some(bytes)) => emit(&bytes),
+            _ => emit(text.as_bytes()),
+        };
+        if pre_tokenizer.looks_at_start() && matches!(normalized, Cow::Owned(_)) {
+            let pieces = self.pieces(self.normalize_aligned(text))?;
+            pieces.iter().for_each(|piece| emit_text(piece.text()));
+            return Ok(());
         }
-        Ok(())
+        let head = normalized.chars().next().map_or(0, char::len_utf8);
+        pre_tokenizer.split_text(&normalized, head, scratch, emit_text)
+    }
+
+    fn normalize_aligned(&self, text: &str) -> NormalizedText {
+        let mut aligned = NormalizedText::new(text, 0);
+        if let Some(normalizer) = &self.normalizer {
+            normalizer.normalize_aligned(&mut aligned);
+        }
+        aligned
     }
 
     /// The pretokens of a segment whose text the pre-tokenizer leaves as it is.
@@ -65,13 +83,12 @@ impl Tokenizer {
 }
 
 fn run(step: &Step, mut piece: NormalizedText, next: &mut Vec<NormalizedText>) -> Result<()> {
-    if let Step::ByteLevel(ByteLevel {
-        add_prefix_space: true,
-        ..
-    }) = step
-        && !piece.text().starts_with(' ')
-    {
-        piece.prepend(" ");
+    match step {
+        Step::ByteLevel(step) if step.add_prefix_space && !piece.text().starts_with(' ') => {
+            piece.prepend(" ")
+        }
+        Step::Metaspace(step) => show_spaces(&mut piece, step),
+        _ => {}
     }
     let first = next.len();
     step.split(piece.text(), |range| next.push(piece.slice(range)))?;
@@ -79,6 +96,22 @@ fn run(step: &Step, mut piece: NormalizedText, next: &mut Vec<NormalizedText>) -
         next[first..].iter_mut().for_each(show_bytes);
     }
     Ok(())
+}
+
+/// Shows the spaces of a piece, and puts one more before it where the scheme says so.
+fn show_spaces(piece: &mut NormalizedText, metaspace: &Metaspace) {
+    let prepends = metaspace.prepends(piece.text(), piece.original_start() == 0);
+    if piece.text().contains(' ') {
+        let shown: Vec<_> = piece
+            .text()
+            .chars()
+            .map(|char| (metaspace.show(char), 0))
+            .collect();
+        piece.transform_range(0..piece.text().len(), shown, 0);
+    }
+    if prepends {
+        piece.prepend(metaspace.replacement.encode_utf8(&mut [0; 4]));
+    }
 }
 
 /// Writes a piece in the byte alphabet; each stand-in keeps the place of the whole character.
