@@ -1,7 +1,7 @@
 //! Pre-tokenizers: cut a text into pretokens, the pieces that BPE never merges across.
 //!
 //! Guarantee: the pieces are those of the stock library (tokenizers 0.23.3), byte for byte, on every text; time is linear in the text
-//! for all but patterns of one's own, and bounded for those (see `pre_tokenizer/engine.rs`). What changes a text has two forms: here
+//! for all but patterns of one's own, and bounded for those (see `pattern`). What changes a text has two forms: here
 //! [`PreTokenizer::split_text`] on plain text, in the pipeline on text that knows where it came from.
 //!
 //! A pre-tokenizer is a list of steps; a `Sequence` is its members in a row, however deep they are nested. Each step
@@ -12,21 +12,17 @@ mod by_char;
 mod byte_level;
 mod cl100k;
 mod classes;
-mod cost;
 mod delimiter;
 mod digits;
-mod engine;
 mod fixed_length;
 mod gpt2;
 mod hidden;
-mod limits;
 mod metaspace;
 mod o200k;
 mod published;
 mod punctuation;
 mod scanner;
 mod scripts;
-mod search;
 mod split;
 mod step;
 mod text;
@@ -43,8 +39,10 @@ pub use fixed_length::FixedLength;
 pub use metaspace::{Metaspace, PrependScheme};
 pub use published::published_patterns;
 pub use punctuation::Punctuation;
-pub use split::{Split, SplitPattern};
+pub use split::Split;
 pub use step::{SUPPORTED, Step};
+
+pub use crate::pattern::Pattern as SplitPattern;
 
 use crate::Result;
 use crate::config::Node;

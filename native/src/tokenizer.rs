@@ -241,15 +241,6 @@ impl Tokenizer {
         self.added.spelling(id).or_else(|| self.bpe.vocab.token(id))
     }
 
-    /// The bytes that `id` stands for: of an added token its text.
-    pub fn token_bytes(&self, id: TokenId) -> Option<&[u8]> {
-        if let Some(token) = self.added.get(id) {
-            return Some(token.content.as_bytes());
-        }
-        let bytes = self.bpe.token_bytes().and_then(|table| table.bytes(id));
-        bytes.or_else(|| self.bpe.vocab.token(id).map(str::as_bytes))
-    }
-
     /// What was odd about the file, without being wrong.
     pub fn warnings(&self) -> Vec<String> {
         let doubles = self.bpe.vocab.doubles().map(|(token, id)| {

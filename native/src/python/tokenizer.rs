@@ -235,9 +235,9 @@ impl PyTokenizer {
 
     fn get_token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let id = id_from(id)?;
-        let bytes = self.core.token_bytes(id);
+        let bytes = self.core.token_bytes(id)?;
         let bytes = bytes.ok_or_else(|| Error::UnknownToken(format!("id {id} has no token")))?;
-        Ok(PyBytes::new(py, bytes))
+        Ok(PyBytes::new(py, &bytes))
     }
 
     #[pyo3(signature = (*, pair = false))]
@@ -245,6 +245,19 @@ impl PyTokenizer {
         self.core
             .post_processor()
             .map_or(0, |processor| processor.added_tokens(pair))
+    }
+
+    #[pyo3(signature = (ids, pair_ids = None))]
+    fn with_special_tokens<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        pair_ids: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyList>, Vec<u32>, Vec<u32>)> {
+        let pair_ids = pair_ids.map(ids_from).transpose()?;
+        let encoding = self.core.with_special_tokens(ids_from(ids)?, pair_ids)?;
+        let ids = self.ints.list(py, &encoding.ids)?;
+        Ok((ids, encoding.type_ids, encoding.special_tokens_mask))
     }
 
     #[pyo3(signature = (text, pair = None, *, add_special_tokens = true, split_special_tokens = false))]
@@ -421,7 +434,7 @@ impl PyTokenizer {
     #[pyo3(signature = (ids, *, skip_special_tokens = false))]
     fn decode(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<String> {
         let ids = ids_from(ids)?;
-        Ok(self.run(py, 4 * ids.len(), |core| core.decode(&ids, skip_special_tokens)))
+        Ok(self.run(py, 4 * ids.len(), |core| core.decode(&ids, skip_special_tokens))?)
     }
 
     #[pyo3(signature = (batch, *, skip_special_tokens = false))]
@@ -432,7 +445,7 @@ impl PyTokenizer {
         skip_special_tokens: bool,
     ) -> PyResult<Vec<String>> {
         let batch = batch.iter().map(ids_from).collect::<PyResult<Vec<_>>>()?;
-        Ok(py.detach(|| self.core.decode_batch(&batch, skip_special_tokens)))
+        Ok(py.detach(|| self.core.decode_batch(&batch, skip_special_tokens))?)
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
@@ -444,7 +457,7 @@ impl PyTokenizer {
             .iter()
             .map(|token| Text::new(token, "token"))
             .collect::<PyResult<Vec<_>>>()?;
-        Ok(self.core.decode_tokens(tokens.iter().map(Text::as_str)))
+        Ok(self.core.decode_tokens(tokens.iter().map(Text::as_str))?)
     }
 
     fn clear_cache(&self) {

@@ -10,8 +10,10 @@ use super::{Route, State, Tokenizer};
 use crate::added_tokens::Allowed;
 use crate::bpe::{Bpe, Symbols};
 use crate::cache::PretokenCache;
+use crate::encoding::Encoding;
 use crate::normalized::NormalizedText;
 use crate::parallel;
+use crate::post_processor::post_process;
 use crate::vocab::TokenId;
 use crate::{Error, Result};
 
@@ -113,6 +115,23 @@ impl Tokenizer {
             None => ids.extend(self.encode_drawn(&text.into(), None, options, None, draw)?.ids),
         }
         Ok(())
+    }
+
+    /// What the post-processor makes of the ids of one text, or of a pair: ids, types and mask; offsets mean nothing.
+    pub fn with_special_tokens(&self, ids: Vec<TokenId>, pair_ids: Option<Vec<TokenId>>) -> Result<Encoding> {
+        let bare = |ids: Vec<TokenId>, type_id| {
+            let len = ids.len();
+            Encoding::from_columns(ids, vec![(0, 0); len], vec![None; len], type_id)
+        };
+        let second = pair_ids.map(|ids| bare(ids, 1));
+        post_process(
+            self.post_processor.as_ref(),
+            bare(ids, 0),
+            second,
+            None,
+            true,
+            self,
+        )
     }
 
     /// The ids of each text, on all cores.
