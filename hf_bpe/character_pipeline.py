@@ -95,8 +95,9 @@ def _undoing(steps: list[Json], *, prefix: str | None, suffix: str | None, byte_
         # An unknown character is spelled with its suffix, which is whole again only when the bytes are fused.
         return [*bytes_to_text, *affixes] if byte_fallback else [*affixes, {"type": "Fuse"}]
     if suffix and byte_fallback:
-        last: Json = {"type": "Strip", "content": " ", "start": 0, "stop": 1}
-        return [*bytes_to_text, _replace({"String": suffix}, " "), last]
+        # As above: the suffix can only be looked for in the whole text, and the last one is no space.
+        last = _replace({"Regex": _escaped(suffix) + r"\z"}, "")
+        return [*bytes_to_text, last, _replace({"String": suffix}, " ")]
     if suffix:
         return [{"type": "BPEDecoder", "suffix": suffix}]
     if prefix:

@@ -104,8 +104,11 @@ _AN_EXAMPLE = {
 
 
 def counting_pipeline(pipeline: Json) -> Json:
-    """Return the part of `pipeline` that cuts texts for training: no added tokens, no vocabulary, as in stock."""
-    return empty_pipeline() | {name: pipeline.get(name) for name in ("normalizer", "pre_tokenizer")}
+    """Return the part of `pipeline` that cuts texts for training: no added tokens, no vocabulary, as in stock.
+
+    The decoder is kept, so that one that can't be run is found before the corpus is read.
+    """
+    return empty_pipeline() | {name: pipeline.get(name) for name in ("normalizer", "pre_tokenizer", "decoder")}
 
 
 def is_byte_level(pre_tokenizer: Json | None) -> bool:
