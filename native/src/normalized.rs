@@ -44,6 +44,12 @@ impl NormalizedText {
         self.original.start
     }
 
+    /// How many bytes at the start of this text came from the very start of the original.
+    pub fn head(&self) -> usize {
+        let first = self.alignments.iter().take_while(|(start, _)| *start == 0);
+        first.count()
+    }
+
     /// The bytes of the original that `range` of the text came from.
     pub fn original_range(&self, range: Range<usize>) -> Range<usize> {
         if range.is_empty() {
@@ -152,6 +158,7 @@ mod tests {
 
         assert_eq!(text.text(), " éa");
         assert_eq!(text.original_range(0..1), 3..5);
+        assert_eq!((text.original_start(), text.head()), (3, 0));
         assert_eq!(text.original_range(1..4), 3..6);
     }
 
@@ -159,8 +166,10 @@ mod tests {
     fn removed_characters_leave_a_gap() {
         let mut text = NormalizedText::new("abcd", 0);
 
+        assert_eq!((text.original_start(), text.head()), (0, 1));
         text.transform([('b', -1), ('d', 0)], 1);
 
+        assert_eq!((text.original_start(), text.head()), (0, 0));
         assert_eq!(text.text(), "bd");
         assert_eq!(text.original_range(0..2), 1..4);
         assert_eq!(text.slice(1..2).original_range(0..1), 3..4);

@@ -11,7 +11,6 @@ use crate::added_tokens::Allowed;
 use crate::bpe::{Bpe, Symbols};
 use crate::cache::PretokenCache;
 use crate::encoding::Encoding;
-use crate::normalized::NormalizedText;
 use crate::parallel;
 use crate::post_processor::post_process;
 use crate::vocab::TokenId;
@@ -309,13 +308,14 @@ impl Tokenizer {
                 ids.push(id);
                 Ok(())
             }
-            None => self.segment_into(&text[range], allowed, model, state, ids),
+            None => self.segment_into(&text[range.clone()], range.start, allowed, model, state, ids),
         })
     }
 
     fn segment_into(
         &self,
         segment: &str,
+        start: usize,
         allowed: Allowed,
         model: &Model,
         state: &mut State,
@@ -325,21 +325,32 @@ impl Tokenizer {
             .normalizer
             .as_ref()
             .map_or(segment.into(), |n| n.normalize(segment));
+        let head = self.head(segment, start, &normalized);
         self.added
             .split_normalized(&normalized, allowed, &mut |range, id| match id {
                 Some(id) => {
                     ids.push(id);
                     Ok(())
                 }
-                None => self.plain_into(&normalized[range], model, state, ids),
+                None => {
+                    let head = head.saturating_sub(range.start);
+                    self.plain_into(&normalized[range], head, model, state, ids)
+                }
             })
     }
 
-    fn plain_into(&self, text: &str, model: &Model, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
+    fn plain_into(
+        &self,
+        text: &str,
+        head: usize,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
         let prefix_space = match self.route {
             Route::Bytes { prefix_space } => prefix_space,
             Route::Text => return self.ranges_into(text, model, state, ids),
-            Route::Pieces => return self.pieces_into(text, model, state, ids),
+            Route::Pieces => return self.pieces_into(text, head, model, state, ids),
         };
         let State {
             cache,
@@ -405,14 +416,24 @@ impl Tokenizer {
     fn pieces_into(
         &self,
         text: &str,
+        head: usize,
         model: &Model,
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let State { cache, symbols, .. } = state;
-        self.pieces(NormalizedText::new(text, 0))?
-            .iter()
-            .try_for_each(|piece| model.piece_into(piece.text(), cache, symbols, ids))
+        let State {
+            cache,
+            symbols,
+            scratch,
+            ..
+        } = state;
+        let mut outcome = Ok(());
+        self.text_pieces(text, head, scratch, |piece| {
+            if outcome.is_ok() {
+                outcome = model.piece_into(piece, cache, symbols, ids);
+            }
+        })?;
+        outcome
     }
 }
 

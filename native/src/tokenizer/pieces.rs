@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::Tokenizer;
 use crate::normalized::NormalizedText;
-use crate::pre_tokenizer::{Metaspace, Scratch, Step};
+use crate::pre_tokenizer::{Metaspace, PreTokenizer, Scratch, Step};
 use crate::{Result, byte_alphabet};
 
 impl Tokenizer {
@@ -19,34 +19,67 @@ impl Tokenizer {
             .normalizer
             .as_ref()
             .map_or(text.into(), |n| n.normalize(text));
-        let Some(pre_tokenizer) = &self.pre_tokenizer else {
-            emit(normalized.as_bytes());
-            return Ok(());
-        };
         if self.route == (super::Route::Bytes { prefix_space: false }) {
             let bytes = normalized.as_bytes();
             return self.split_ranges(&normalized, scratch, |range| emit(&bytes[range]));
         }
-        let shows_bytes = pre_tokenizer.shows_bytes();
+        let pre_tokenizer = self.pre_tokenizer.as_ref();
+        let shows_bytes = pre_tokenizer.is_some_and(PreTokenizer::shows_bytes);
         let mut emit_text = |text: &str| match shows_bytes.then(|| byte_alphabet::token_to_bytes(text)) {
             Some(Some(bytes)) => emit(&bytes),
             _ => emit(text.as_bytes()),
         };
-        if pre_tokenizer.looks_at_start() && matches!(normalized, Cow::Owned(_)) {
-            let pieces = self.pieces(self.normalize_aligned(text))?;
+        if self.looks_at_start() && matches!(normalized, Cow::Owned(_)) {
+            let pieces = self.pieces(self.normalize_aligned(text, 0))?;
             pieces.iter().for_each(|piece| emit_text(piece.text()));
             return Ok(());
         }
         let head = normalized.chars().next().map_or(0, char::len_utf8);
-        pre_tokenizer.split_text(&normalized, head, scratch, emit_text)
+        self.text_pieces(&normalized, head, scratch, emit_text)
     }
 
-    fn normalize_aligned(&self, text: &str) -> NormalizedText {
-        let mut aligned = NormalizedText::new(text, 0);
+    /// How many bytes at the start of `normalized` came from the first character of the whole text; `segment`, of which it is the
+    /// normal form, starts at `start` of that. Where no step asks, some other number.
+    pub(super) fn head(&self, segment: &str, start: usize, normalized: &Cow<'_, str>) -> usize {
+        if start > 0 || !self.looks_at_start() {
+            return 0;
+        }
+        match normalized {
+            Cow::Borrowed(text) => text.chars().next().map_or(0, char::len_utf8),
+            Cow::Owned(_) => self.normalize_aligned(segment, start).head(),
+        }
+    }
+
+    fn looks_at_start(&self) -> bool {
+        self.pre_tokenizer
+            .as_ref()
+            .is_some_and(PreTokenizer::looks_at_start)
+    }
+
+    fn normalize_aligned(&self, segment: &str, start: usize) -> NormalizedText {
+        let mut aligned = NormalizedText::new(segment, start);
         if let Some(normalizer) = &self.normalizer {
             normalizer.normalize_aligned(&mut aligned);
         }
         aligned
+    }
+
+    /// Calls `emit` with the text of each pretoken of a segment, in order: those of `pieces`, without their alignments. `head` is
+    /// what [`Tokenizer::head`] says, less what lies before `text` in the normal form.
+    pub(super) fn text_pieces<F: FnMut(&str)>(
+        &self,
+        text: &str,
+        head: usize,
+        scratch: &mut Scratch,
+        mut emit: F,
+    ) -> Result<()> {
+        match &self.pre_tokenizer {
+            Some(pre_tokenizer) => pre_tokenizer.split_text(text, head, scratch, emit),
+            None => {
+                emit(text);
+                Ok(())
+            }
+        }
     }
 
     /// The pretokens of a segment whose text the pre-tokenizer leaves as it is.
