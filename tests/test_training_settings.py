@@ -13,7 +13,7 @@ from tokenizers import AddedToken, trainers
 from trainings import quietly, stdlib_sources, stock_pipeline, stock_training
 
 from hf_bpe import HfBpeTokenizer
-from hf_bpe.errors import SplitPatternError, TrainingError
+from hf_bpe.errors import SplitPatternError, TokenizerFileError, TrainingError, UnsupportedComponentError
 from hf_bpe.training import train
 
 
@@ -209,6 +209,26 @@ def test_a_misspelled_pattern_name_is_refused() -> None:
 def test_a_broken_pattern_is_an_error() -> None:
     with pytest.raises(SplitPatternError):
         train(["a"], vocab_size=300, split_pattern="(a", progress=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"normalizer": "NFX"}, UnsupportedComponentError, "train(): normalizer has type 'NFX'; hf_bpe supports"),
+        ({"normalizer": {"form": "NFC"}}, TokenizerFileError, "train(): normalizer lacks 'type'"),
+        ({"normalizer": "{"}, ValueError, "train(): normalizer is not JSON: Expecting property name"),
+        ({"split_pattern": "(a"}, SplitPatternError, "train(): split pattern '(a' can't be compiled"),
+        ({"split_pattern": "(a", "alphabet": "characters"}, SplitPatternError, "train(): split pattern '(a' can't be"),
+    ],
+)
+def test_a_wrong_part_is_told_of_the_call_and_not_of_a_file(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match="^" + re.escape(message)) as raised:
+        train(["a"], vocab_size=300, progress=False, **options)
+
+    assert "tokenizer.json" not in str(raised.value)
+    assert "Load this file" not in str(raised.value)
 
 
 def test_a_pattern_of_ones_own_splits() -> None:

@@ -11,9 +11,12 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from trainings import counter
+from trainings import counter, stdlib_sources
+
+from hf_bpe.training import train
 
 
 def test_a_long_line_without_spaces_takes_little_longer_than_its_length() -> None:
@@ -34,8 +37,9 @@ def test_progress_counts_merges_and_may_stop_the_training() -> None:
 
     seen: list[int] = []
 
-    def stop(merges: int) -> None:
+    def stop(merges: int, expected: int) -> None:
         seen.append(merges)
+        assert expected == 30_000 - 256
         raise Stop
 
     line = "".join(random.Random(3).choices("acgt", k=2_000_000))
@@ -45,6 +49,25 @@ def test_progress_counts_merges_and_may_stop_the_training() -> None:
     with pytest.raises(Stop):
         counts.learn(vocab_size=30_000, progress=stop)
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"vocab_size": 400, "special_tokens": ["<s>", "a"]},
+        {"vocab_size": 400, "special_tokens": ["<s>", "in", "er"], "special_tokens_last": True},
+        {"vocab_size": 400, "special_tokens": ["<s>", "in"]},
+        {"vocab_size": 400, "alphabet": "characters", "special_tokens": ["<s>"]},
+        {"vocab_size": 700, "alphabet": "characters", "byte_fallback": True, "unk_token": "<unk>"},
+    ],
+)
+def test_the_bar_of_merges_ends_full(options: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    tokenizer = train(stdlib_sources(100_000), **options)
+
+    last = capsys.readouterr().err.rstrip().split("\r")[-1]
+    merges = tokenizer.training_report.merges
+    assert "Merging: 100%" in last
+    assert f" {merges}/{merges} " in last
 
 
 @pytest.mark.parametrize("phase", ["counting", "slowly", "merging"])
