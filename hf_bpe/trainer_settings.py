@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any, SupportsIndex
@@ -115,64 +115,6 @@ def check_text(name: str, text: str) -> None:
     """
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise ValueError(f"{name} {text!r} holds a lone surrogate, which is no character")
-
-
-def check_only_bytes(options: Mapping[str, object]) -> None:
-    """Raise for settings that only mean something in a vocabulary of characters.
-
-    Raises:
-        ValueError: One is given.
-    """
-    for name, value in options.items():
-        if value is not None and value is not False:
-            raise ValueError(
-                f"{name}={value!r} is for alphabet='characters'; a vocabulary of bytes has all 256 of them, "
-                "and split_pattern cuts its words"
-            )
-
-
-def check_characters(
-    *,
-    byte_fallback: bool,
-    fuse_unk: bool,
-    unk_token: object,
-    split_pattern: object,
-    pre_tokenizer: object,
-    limit_alphabet: int | None,
-    initial_alphabet: Sequence[str] | None,
-    continuing_subword_prefix: str | None,
-    end_of_word_suffix: str | None,
-) -> None:
-    """Raise for settings of a vocabulary of characters that make no sense together.
-
-    Raises:
-        ValueError: Two settings contradict each other, or an affix is empty.
-    """
-    for name, affix in {
-        "continuing_subword_prefix": continuing_subword_prefix,
-        "end_of_word_suffix": end_of_word_suffix,
-    }.items():
-        if affix == "":
-            raise ValueError(f"{name} is empty; leave it out to have none")
-    if continuing_subword_prefix and end_of_word_suffix:
-        raise ValueError(
-            "continuing_subword_prefix and end_of_word_suffix both tell words apart, and no decoder takes off both: "
-            "give one of them"
-        )
-    if continuing_subword_prefix and byte_fallback:
-        raise ValueError(
-            "byte_fallback=True spells an unknown character with its continuing_subword_prefix, which no decoder "
-            "takes off again: use end_of_word_suffix, or neither"
-        )
-    if split_pattern is not None and pre_tokenizer is not None:
-        raise ValueError("split_pattern and pre_tokenizer both cut texts into words: give one of them")
-    if fuse_unk and unk_token is None:
-        raise ValueError("fuse_unk=True joins unknown tokens: give an unk_token")
-    if limit_alphabet is not None and isinstance(limit_alphabet, int) and limit_alphabet < len(initial_alphabet or ()):
-        raise ValueError(
-            f"limit_alphabet={limit_alphabet} is less than the {len(initial_alphabet or ())} characters of "
-            "initial_alphabet, which always count"
-        )
 
 
 def characters_of(initial_alphabet: Iterable[str] | None) -> tuple[str, ...] | None:

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 from tokenizers import AddedToken
 from tqdm.auto import tqdm
 
-from hf_bpe import character_pipeline, pipeline_json
+from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
 from hf_bpe._native import Counter, Tokenizer
+from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.corpus import Corpus, Source, Texts, open_corpus
 from hf_bpe.errors import HfBpeError, TrainingError
 from hf_bpe.special_tokens import to_flags
@@ -145,44 +146,39 @@ def train(
     if alphabet not in ("bytes", "characters"):
         raise ValueError(f"alphabet is 'bytes' or 'characters', got {alphabet!r}")
     checks.check_numbers(num_threads=num_threads)
-    characters = alphabet == "characters"
-    initial = checks.characters_of(initial_alphabet)
-    affixes = {
-        "continuing_subword_prefix": continuing_subword_prefix,
-        "end_of_word_suffix": end_of_word_suffix,
-    }
-    words = {"split_pattern": split_pattern, "pre_tokenizer": pre_tokenizer}
-    unknown = {"byte_fallback": byte_fallback, "fuse_unk": fuse_unk}
     if unk_token is not None:
         settings["unk_token"] = unk_token
     specials = _special_tokens(special_tokens, settings)
+    options = CharacterOptions(
+        split_pattern=split_pattern,
+        pre_tokenizer=pre_tokenizer,
+        decoder=decoder,
+        unk_token=None if unk_token is None else str(unk_token),
+        fuse_unk=fuse_unk,
+        byte_fallback=byte_fallback,
+        continuing_subword_prefix=continuing_subword_prefix,
+        end_of_word_suffix=end_of_word_suffix,
+        initial_alphabet=checks.characters_of(initial_alphabet),
+        limit_alphabet=limit_alphabet,
+    )
     trainer = TrainerSettings(
         vocab_size=vocab_size,
         special_tokens=[token["content"] for token in specials],
         special_tokens_last=special_tokens_last,
         min_frequency=min_frequency,
         max_token_length=max_token_length,
-        characters=characters,
-        initial_alphabet=initial,
+        characters=alphabet == "characters",
+        initial_alphabet=options.initial_alphabet,
         limit_alphabet=limit_alphabet,
+        continuing_subword_prefix=continuing_subword_prefix,
+        end_of_word_suffix=end_of_word_suffix,
         reserved_tokens=checks.BYTE_TOKENS if byte_fallback else (),
-        **affixes,
     )
-    if characters:
-        checks.check_characters(
-            unk_token=unk_token, limit_alphabet=limit_alphabet, initial_alphabet=initial, **words, **unknown, **affixes
-        )
-        pipeline = character_pipeline.character_pipeline(
-            normalizer=normalizer,
-            decoder=decoder,
-            unk_token=None if unk_token is None else str(unk_token),
-            **words,
-            **unknown,
-            **affixes,
-        )
+    if trainer.characters:
+        options.check()
+        pipeline = options.pipeline(normalizer)
     else:
-        only = {"pre_tokenizer": pre_tokenizer, "decoder": decoder, "initial_alphabet": initial_alphabet}
-        checks.check_only_bytes(only | {"limit_alphabet": limit_alphabet} | unknown | affixes)
+        options.check_for_bytes()
         pipeline = pipeline_json.byte_level_pipeline("llama3" if split_pattern is None else split_pattern, normalizer)
     trainer.check_room()
     counter = _counter(pipeline, num_threads, who="train()")

@@ -227,7 +227,7 @@ def unread() -> Iterator[str]:
         ({"alphabet": "bytes", "limit_alphabet": 5}, ValueError, "limit_alphabet=5 is for alphabet='characters'"),
         ({"alphabet": "bytes", "byte_fallback": True}, ValueError, "byte_fallback=True is for alphabet='characters'"),
         ({"alphabet": "bytes", "fuse_unk": True}, ValueError, "fuse_unk=True is for alphabet='characters'"),
-        ({"alphabet": "bytes", "initial_alphabet": "ab"}, ValueError, "initial_alphabet='ab' is for"),
+        ({"alphabet": "bytes", "initial_alphabet": "ab"}, ValueError, "initial_alphabet=('a', 'b') is for"),
         ({"alphabet": "bytes", "end_of_word_suffix": "</w>"}, ValueError, "end_of_word_suffix='</w>' is for"),
         ({"alphabet": "bytes", "continuing_subword_prefix": "#"}, ValueError, "continuing_subword_prefix='#' is for"),
         ({"alphabet": "bytes", "pre_tokenizer": "Metaspace"}, ValueError, "pre_tokenizer='Metaspace' is for"),

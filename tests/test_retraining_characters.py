@@ -14,13 +14,13 @@ from transformers import PreTrainedTokenizerFast
 from hf_bpe import HfBpeTokenizer
 
 METASPACE = pre_tokenizers.Metaspace(prepend_scheme="first")
-LLAMA = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
 
 PIPELINES: dict[str, dict[str, Any]] = {
     "metaspace": {"pre_tokenizer": METASPACE, "decoder": decoders.Metaspace(prepend_scheme="first")},
     "always": {"pre_tokenizer": pre_tokenizers.Metaspace(), "decoder": decoders.Metaspace()},
     "llama": {
-        "normalizer": LLAMA,
+        "normalizer": normalizers.NFKC(),
+        "pre_tokenizer": METASPACE,
         "decoder": decoders.Sequence(
             [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
         ),
