@@ -181,76 +181,15 @@ def train(
         options.check_for_bytes()
         pipeline = pipeline_json.byte_level_pipeline("llama3" if split_pattern is None else split_pattern, normalizer)
     trainer.check_room()
-    counter = _counter(pipeline, num_threads, who="train()")
+    counter = counter_of(pipeline, num_threads, who="train()")
     corpus = open_corpus(source, files=files, text_column=text_column)
-    trained, report = _train_pipeline(pipeline, counter, corpus, trainer, specials, progress=progress)
+    trained, report = train_pipeline(pipeline, counter, corpus, trainer, specials, progress=progress)
     tokenizer = HfBpeTokenizer(tokenizer_object=Tokenizer.from_json(json.dumps(trained)), **settings)
     tokenizer.training_report = report
     return tokenizer
 
 
-def retrain(
-    tokenizer_json: str,
-    text_iterator: Iterable[str] | Iterable[list[str]],
-    vocab_size: int,
-    length: int | None = None,
-    new_special_tokens: Sequence[str | AddedToken] | None = None,
-    special_tokens_map: Mapping[str, str] | None = None,
-    *,
-    min_frequency: int = 0,
-    max_token_length: int | None = None,
-    show_progress: bool = True,
-    special_tokens_last: bool = False,
-    num_threads: int | None = None,
-    **kwargs: Any,
-) -> str:
-    """Return the `tokenizer.json` of a tokenizer trained anew in the pipeline of another one.
-
-    Does what upstream's `train_new_from_iterator` does, with the stock trainer's defaults: the special tokens of
-    the old tokenizer come first, then new ones; its other added tokens are left out, and every id that the pipeline
-    holds is looked up anew, in a `Sequence` of post-processors too, where upstream keeps the old ones. Affixes are
-    those of the old model, unless they are given.
-
-    Args:
-        tokenizer_json: The old tokenizer.
-        text_iterator: The texts, or anything else that `train` accepts.
-        vocab_size: The number of tokens.
-        length: The number of texts, for the progress bar.
-        new_special_tokens: Special tokens to add.
-        special_tokens_map: New names for special tokens, by their old names.
-        min_frequency: As in `train`.
-        max_token_length: As in `train`.
-        show_progress: Whether to show a bar on stderr.
-        special_tokens_last: As in `train`.
-        num_threads: As in `train`.
-        **kwargs: Further settings of the stock trainer: `initial_alphabet` and `limit_alphabet`, for characters,
-            `continuing_subword_prefix` and `end_of_word_suffix`; `progress_format` is accepted and not needed.
-
-    Raises:
-        ValueError: The post-processor adds a token that the new vocabulary lacks, or a setting can't be followed.
-    """
-    pipeline = json.loads(tokenizer_json)
-    checks.check_numbers(num_threads=num_threads)
-    renamed = dict(special_tokens_map or {})
-    kept = [token for token in pipeline["added_tokens"] if token["special"]]
-    specials = [_renamed(token, renamed) for token in kept] + [_flags(token) for token in new_special_tokens or ()]
-    trainer = TrainerSettings(
-        vocab_size=vocab_size,
-        special_tokens=[token["content"] for token in specials],
-        special_tokens_last=special_tokens_last,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        **_stock_settings(kwargs, pipeline),
-    )
-    counter = _counter(pipeline, num_threads, who="tokenizer.json")
-    corpus = open_corpus(text_iterator)
-    trained, _ = _train_pipeline(
-        pipeline, counter, corpus, trainer, specials, progress=show_progress, length=length, renamed=renamed
-    )
-    return json.dumps(trained, ensure_ascii=False)
-
-
-def _counter(pipeline: pipeline_json.Json, num_threads: int | None, *, who: str) -> Counter:
+def counter_of(pipeline: pipeline_json.Json, num_threads: int | None, *, who: str) -> Counter:
     """Return a counter of the pretokens that `pipeline` makes. What is wrong with its parts is told of `who`."""
     try:
         core = Tokenizer.from_json(json.dumps(pipeline_json.counting_pipeline(pipeline)))
@@ -260,7 +199,7 @@ def _counter(pipeline: pipeline_json.Json, num_threads: int | None, *, who: str)
     return Counter(core, num_threads=num_threads)
 
 
-def _train_pipeline(
+def train_pipeline(
     pipeline: pipeline_json.Json,
     counter: Counter,
     corpus: Corpus,
@@ -270,12 +209,26 @@ def _train_pipeline(
     progress: bool,
     length: int | None = None,
     renamed: Mapping[str, str] | None = None,
+    may_exceed: bool = False,
 ) -> tuple[pipeline_json.Json, TrainingReport]:
+    """Read a corpus and return `pipeline` with the vocabulary that it gives, and what was read and made.
+
+    Args:
+        pipeline: The JSON around the vocabulary.
+        counter: A counter of its pretokens.
+        corpus: The texts.
+        trainer: What to learn.
+        specials: The special tokens, as in `tokenizer.json` but without ids.
+        progress: Whether to show a bar on stderr.
+        length: The number of texts, for the bar.
+        renamed: New names for special tokens that the pipeline speaks of, by their old names.
+        may_exceed: Whether characters that are more than the tokens asked for are a warning, not an error.
+    """
     report = _count(counter, corpus, progress=progress, length=length)
     vocab, merges = _learn(counter, trainer, progress=progress)
     shortfall = _shortfall(len(vocab), trainer)
     report = replace(report, merges=len(merges), vocab_size=len(vocab), shortfall=shortfall)
-    if trainer.characters and renamed is None and len(vocab) > trainer.vocab_size:
+    if trainer.characters and not may_exceed and len(vocab) > trainer.vocab_size:
         raise TrainingError(
             f"vocab_size={trainer.vocab_size} is too small: special tokens and the characters of the corpus take "
             f"{len(vocab)}. Use a larger vocab_size, or limit_alphabet to keep the most frequent characters."
@@ -342,10 +295,10 @@ def _special_tokens(
     """Return the special tokens as JSON, once each: those given, then those that settings name."""
     if isinstance(special_tokens, str | AddedToken):
         raise TypeError(f"special_tokens is a list of tokens; write [{str(special_tokens)!r}]")
-    given = [_flags(token) for token in special_tokens]
+    given = [added_token_json(token) for token in special_tokens]
     named = _named_tokens(settings)
     contents = {token["content"] for token in given}
-    tokens = given + [flags for flags in map(_flags, named) if flags["content"] not in contents]
+    tokens = given + [flags for flags in map(added_token_json, named) if flags["content"] not in contents]
     for token in tokens:
         if not token["content"]:
             raise ValueError("a special token is empty")
@@ -366,7 +319,8 @@ def _named_tokens(settings: Mapping[str, Any]) -> list[str | AddedToken]:
     return [*named, *tokenizer._extra_special_tokens]
 
 
-def _flags(token: str | AddedToken) -> pipeline_json.Json:
+def added_token_json(token: str | AddedToken) -> pipeline_json.Json:
+    """Return a special token as `tokenizer.json` writes it, without an id."""
     content, special, normalized, single_word, lstrip, rstrip = to_flags(token, special=True)
     return {
         "content": content,
@@ -376,39 +330,3 @@ def _flags(token: str | AddedToken) -> pipeline_json.Json:
         "normalized": normalized,
         "special": special,
     }
-
-
-def _renamed(token: Mapping[str, Any], renamed: Mapping[str, str]) -> pipeline_json.Json:
-    flags = {name: value for name, value in token.items() if name != "id"}
-    return flags | {"content": renamed.get(token["content"], token["content"])}
-
-
-def _stock_settings(kwargs: Mapping[str, Any], pipeline: pipeline_json.Json) -> dict[str, Any]:
-    """Return the trainer's settings that upstream takes from `kwargs` or from the old tokenizer.
-
-    Raises:
-        TypeError: The stock trainer has no such setting.
-        ValueError: `limit_alphabet` would drop bytes.
-    """
-    for name in kwargs:
-        if name not in _STOCK_SETTINGS:
-            raise TypeError(f"train_new_from_iterator() got an unexpected keyword argument {name!r}")
-    model = pipeline["model"]
-    affixes = {name: kwargs.get(name, model.get(name)) for name in ("continuing_subword_prefix", "end_of_word_suffix")}
-    limit = kwargs.get("limit_alphabet")
-    if not pipeline_json.is_byte_level(pipeline["pre_tokenizer"]):
-        # Of longer strings the stock trainer takes the first character.
-        initial = [text[0] for text in kwargs.get("initial_alphabet") or () if text]
-        return affixes | {"characters": True, "initial_alphabet": initial, "limit_alphabet": limit}
-    if limit:
-        raise ValueError(f"limit_alphabet={limit!r} is for vocabularies of characters; this one has all 256 bytes")
-    return affixes
-
-
-_STOCK_SETTINGS = (
-    "initial_alphabet",
-    "progress_format",
-    "limit_alphabet",
-    "continuing_subword_prefix",
-    "end_of_word_suffix",
-)

@@ -29,7 +29,7 @@ LAYERS: tuple[set[str], ...] = (
         "special_tokens",
     }
     | {"tiktoken_rules"},
-    {"batch", "methods", "training"},
+    {"batch", "methods", "retraining", "training"},
     {"tokenizer"},
     {"__init__"},
     {"cli"},

@@ -12,7 +12,7 @@ from trainings import quietly, quietly_retrained, stdlib_sources, stock_training
 from transformers import PreTrainedTokenizerFast
 
 from hf_bpe.pipeline_json import byte_level_pipeline
-from hf_bpe.training import retrain
+from hf_bpe.retraining import retrain
 
 SPECIAL = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
 

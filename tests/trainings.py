@@ -14,7 +14,8 @@ from tokenizers import pre_tokenizers, trainers
 from hf_bpe import HfBpeTokenizer
 from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.pipeline_json import byte_level_pipeline, counting_pipeline
-from hf_bpe.training import retrain, train
+from hf_bpe.retraining import retrain
+from hf_bpe.training import train
 
 Merges = list[tuple[str, str]]
 
