@@ -137,7 +137,7 @@ def train(
         >>> tokenizer = train(["a text", "another text"], vocab_size=260, progress=False)
         >>> len(tokenizer)
         260
-        >>> tokenizer = train(["low lower"], vocab_size=8, alphabet="characters", progress=False)
+        >>> tokenizer = train(["low lower"], vocab_size=9, alphabet="characters", progress=False)
         >>> tokenizer.tokenize("lower low")
         ['▁low', 'e', 'r', '▁low']
     """

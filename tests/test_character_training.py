@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from tokenizers import models, trainers
 from hf_bpe import reference
 from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.byte_alphabet import bytes_to_token
-from hf_bpe.pipeline_json import byte_level_pipeline, counting_pipeline
+from hf_bpe.pipeline_json import byte_level_pipeline, counting_pipeline, empty_pipeline
 
 Merges = list[tuple[str, str]]
 Learned = tuple[list[str], Merges]
@@ -186,3 +187,32 @@ def test_words_that_are_no_text_have_no_characters() -> None:
 
     with pytest.raises(ValueError, match="is not UTF-8"):
         counts.learn(vocab_size=10, characters=True)
+
+
+def published(shared: Path, name: str) -> Any:
+    return json.loads((shared / "vectors" / "published" / name).read_text(encoding="utf-8"))
+
+
+def test_the_published_character_example_is_encoded_by_its_merges(shared: Path) -> None:
+    """Its merges follow another rule for ties: the reference learns them, and the core encodes by them."""
+    example = published(shared, "chars.json")
+    end = "\ue000"  # one character, as the example's symbol for the end of a word is one symbol
+    merges = [[part.replace("</w>", end) for part in pair] for pair in example["merges"]]
+    letters = sorted(set("".join(example["corpus"])) | {end})
+    tokens = [*letters, *(left + right for left, right in merges)]
+    pipeline = empty_pipeline()
+    pipeline["model"] |= {"vocab": {token: index for index, token in enumerate(tokens)}, "merges": merges}
+    core = Tokenizer.from_json(json.dumps(pipeline))
+
+    assert len(example["encodings"]) == 5
+    for encoding in example["encodings"]:
+        expected = [token.replace("</w>", end) for token in encoding["tokens"]]
+        assert [core.id_to_token(token_id) for token_id in core.encode_ids(encoding["text"] + end)] == expected
+
+
+def test_the_published_weighted_example_comes_out(shared: Path) -> None:
+    example = published(shared, "weighted.json")
+
+    _, merges = learn(example["words"], vocab_size=5)
+
+    assert merges == [tuple(example["first_merge"])]
