@@ -203,10 +203,15 @@ class Counter:
         vocab_size: int,
         min_frequency: int = 0,
         max_token_length: int | None = None,
+        characters: bool = False,
         initial_alphabet: Sequence[str] | None = None,
+        limit_alphabet: int | None = None,
+        continuing_subword_prefix: str | None = None,
+        end_of_word_suffix: str | None = None,
         special_tokens: Sequence[str] = ...,
+        reserved_tokens: Sequence[str] = ...,
         last_special_tokens: Sequence[str] = ...,
-        progress: Callable[[int], object] | None = None,
+        progress: Callable[[int, int], object] | None = None,
     ) -> tuple[list[str], list[tuple[str, str]]]: ...
     def __len__(self) -> int: ...
 

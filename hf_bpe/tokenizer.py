@@ -234,7 +234,7 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         Returns:
             The new tokenizer.
         """
-        from hf_bpe.training import retrain
+        from hf_bpe.retraining import retrain
 
         # Being special decides whether a token is normalized, unless it says so itself.
         new = [

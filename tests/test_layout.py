@@ -15,10 +15,21 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
     {"errors", "byte_alphabet", "split_patterns", "_native"},
-    {"parallelism"},
-    {"auto", "backend", "corpus", "encoding", "inputs", "loading", "pipeline_json", "saving", "special_tokens"}
+    {"parallelism", "trainer_settings"},
+    {
+        "auto",
+        "backend",
+        "character_pipeline",
+        "corpus",
+        "encoding",
+        "inputs",
+        "loading",
+        "pipeline_json",
+        "saving",
+        "special_tokens",
+    }
     | {"tiktoken_rules"},
-    {"batch", "methods", "training"},
+    {"batch", "methods", "retraining", "training"},
     {"tokenizer"},
     {"__init__"},
     {"cli"},
