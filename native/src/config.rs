@@ -103,6 +103,15 @@ impl<'a> Node<'a> {
         self.value.as_str().ok_or_else(|| self.wrong_type("a string"))
     }
 
+    /// This value as a string of one character.
+    pub fn char(&self) -> Result<char> {
+        let mut chars = self.value.as_str().unwrap_or_default().chars();
+        match (chars.next(), chars.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(self.wrong_type("a string of one character")),
+        }
+    }
+
     /// This value as a boolean.
     pub fn bool(&self) -> Result<bool> {
         self.value.as_bool().ok_or_else(|| self.wrong_type("a boolean"))
