@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,7 +20,9 @@ from hostile import HOSTILE, random_texts
 from parity import excerpt
 
 from hf_bpe import TokenizerFileError, UnsupportedComponentError
+from hf_bpe._native import Counter as PretokenCounter
 from hf_bpe._native import Tokenizer
+from hf_bpe.byte_alphabet import token_to_bytes
 
 SEQUENCES = int(os.environ.get("HF_BPE_FUZZ", "300"))
 FIRST = int(os.environ.get("HF_BPE_FUZZ_SEED", "0"))
@@ -142,6 +145,50 @@ def test_random_sequences_equal_stock(first: int) -> None:
                 both.assert_same(text)
             except AssertionError as error:
                 raise AssertionError(f"seed {seed}, {name_of(pre_tokenizer)} after {normalizer}: {error}") from error
+
+
+def trained_on(both: Both, text: str) -> Counter[bytes]:
+    """Return the pretokens that training counts in `text`."""
+    counter = PretokenCounter(both.ours)
+    counter.count([text])
+    return Counter(dict(counter.counts()))
+
+
+@pytest.mark.parametrize("first", range(FIRST, FIRST + SEQUENCES, STEP))
+def test_training_counts_the_pieces_of_stock(first: int) -> None:
+    for seed in range(first, min(first + STEP, FIRST + SEQUENCES)):
+        pre_tokenizer, _ = random_sequence(seed)
+        both = Both(pre_tokenizer)
+        changing = [step["type"] for step in steps_of(pre_tokenizer) if step["type"] in ("ByteLevel", "Metaspace")]
+        in_bytes = changing[-1:] == ["ByteLevel"]
+        for text in texts(seed):
+            pieces = [piece for piece, _ in both.stock.pre_tokenizer.pre_tokenize_str(text)]
+            written = (token_to_bytes(piece) if in_bytes else piece.encode() for piece in pieces)
+            assert trained_on(both, text) == Counter(written), f"seed {seed}, {excerpt(text)}"
+
+
+def steps_of(component: Json) -> list[Json]:
+    """Return the members of a sequence, however deep they are nested."""
+    if component["type"] != "Sequence":
+        return [component]
+    return [step for member in component["pretokenizers"] for step in steps_of(member)]
+
+
+def test_training_takes_characters_of_the_byte_alphabet_as_characters() -> None:
+    both = Both({"type": "WhitespaceSplit"})
+
+    assert trained_on(both, "Ġa é") == {"Ġa".encode(): 1, "é".encode(): 1}
+
+
+def test_training_knows_what_came_from_the_start_of_the_original() -> None:
+    steps = [{"type": "FixedLength", "length": 1}, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"}]
+    both = Both({"type": "Sequence", "pretokenizers": steps}, normalizer={"type": "NFKD"})
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=100, show_progress=False)
+
+    both.stock.train_from_iterator(["ﬁx"], trainer)
+
+    assert set(both.stock.get_vocab()) - {MARKER} == {"▁", "f", "i", "x", "▁f", "▁i"}
+    assert trained_on(both, "ﬁx") == {"▁f".encode(): 1, "▁i".encode(): 1, b"x": 1}
 
 
 def blocks_of_all_characters(between: str) -> Iterator[str]:

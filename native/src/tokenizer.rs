@@ -53,9 +53,8 @@ enum Route {
     /// Pretokens are ranges of the segment and the model runs on their bytes. `prefix_space`: a space is put before
     /// each segment that doesn't begin with one.
     Bytes { prefix_space: bool },
-    /// Pretokens are ranges of the segment and the model runs on their characters.
-    Text,
-    /// Pieces with alignments; any component in any order; the model runs on characters.
+    /// Any component in any order: pieces of text, with alignments where someone asks for offsets; the model runs on
+    /// characters.
     Pieces,
 }
 
@@ -316,12 +315,6 @@ fn route(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Route {
             if !before.iter().any(Step::changes_text) && !last.add_prefix_space && bpe.runs_on_bytes() =>
         {
             Route::Bytes { prefix_space: false }
-        }
-        _ if steps
-            .iter()
-            .all(|step| matches!(step, Step::Split(_) | Step::Digits(_))) =>
-        {
-            Route::Text
         }
         _ => Route::Pieces,
     }

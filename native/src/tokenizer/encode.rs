@@ -358,7 +358,6 @@ impl Tokenizer {
     ) -> Result<()> {
         let prefix_space = match self.route {
             Route::Bytes { prefix_space } => prefix_space,
-            Route::Text => return self.ranges_into(text, model, state, ids),
             Route::Pieces => return self.pieces_into(text, head, model, state, ids),
         };
         let State {
@@ -417,31 +416,6 @@ impl Tokenizer {
                     .iter()
                     .try_for_each(|piece| model.piece_into(piece.text(), cache, symbols, ids)),
             })
-    }
-
-    fn ranges_into(
-        &self,
-        text: &str,
-        model: &Model,
-        state: &mut State,
-        ids: &mut Vec<TokenId>,
-    ) -> Result<()> {
-        let State {
-            cache,
-            symbols,
-            scratch,
-            ..
-        } = state;
-        let Some(pre_tokenizer) = &self.pre_tokenizer else {
-            return model.piece_into(text, cache, symbols, ids);
-        };
-        let mut result = Ok(());
-        pre_tokenizer.split_ranges(text, scratch, |range| {
-            if result.is_ok() {
-                result = model.piece_into(&text[range], cache, symbols, ids);
-            }
-        })?;
-        result
     }
 
     fn pieces_into(

@@ -168,3 +168,88 @@ fn show_bytes(piece: &mut NormalizedText) {
     }
     piece.transform(changes, 0);
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn tokenizer(steps: &[Value], normalizer: &Value) -> Tokenizer {
+        let file = json!({
+            "version": "1.0",
+            "added_tokens": [],
+            "normalizer": normalizer,
+            "pre_tokenizer": {"type": "Sequence", "pretokenizers": steps},
+            "post_processor": null,
+            "decoder": null,
+            "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+        });
+        Tokenizer::from_json(file.to_string().as_bytes()).unwrap()
+    }
+
+    fn metaspace(prepend_scheme: &str) -> Value {
+        json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": prepend_scheme})
+    }
+
+    /// Each order of three of these, on texts that are changed at their start by a normalizer or not.
+    #[test]
+    fn pieces_without_alignments_are_those_with() {
+        let members = [
+            metaspace("first"),
+            metaspace("always"),
+            json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true}),
+            json!({"type": "FixedLength", "length": 1}),
+            json!({"type": "FixedLength", "length": 3}),
+            json!({"type": "BertPreTokenizer"}),
+            json!({"type": "Punctuation", "behavior": "MergedWithNext"}),
+        ];
+        let texts = ["ﬁx it, now", " ﬁ", "é", "e\u{301}-a", "", "  ", "語▁ ▁b"];
+        for normalizer in [json!(null), json!({"type": "NFKD"})] {
+            for steps in 0..members.len().pow(3) {
+                let steps = [steps % 7, steps / 7 % 7, steps / 49].map(|at| members[at].clone());
+                let tokenizer = tokenizer(&steps, &normalizer);
+                for (text, start) in texts.iter().map(|text| (text, 0)).chain([(&texts[0], 5)]) {
+                    let aligned = tokenizer.normalize_aligned(text, start);
+                    let whole = 0..aligned.text().len();
+                    let normalized = tokenizer
+                        .normalizer
+                        .as_ref()
+                        .map_or(Cow::Borrowed(*text), |n| n.normalize(text));
+                    let head = tokenizer.head(text, start, &normalized);
+                    let mut found = Vec::new();
+
+                    let emit = |piece: &str| found.push(piece.to_owned());
+                    tokenizer
+                        .text_pieces(&normalized, head, &mut Scratch::default(), emit)
+                        .unwrap();
+
+                    let expected = tokenizer.pieces(aligned.slice(whole)).unwrap();
+                    let expected: Vec<_> = expected.iter().map(NormalizedText::text).collect();
+                    assert_eq!(found, expected, "{text:?} from {start}: {steps:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn training_sees_bytes_only_behind_the_byte_alphabet() {
+        let byte_level = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true});
+        let pretokens = |steps: &[Value], text: &str| {
+            let mut pretokens = Vec::new();
+            tokenizer(steps, &Value::Null)
+                .pretokens(text, &mut Scratch::default(), &mut |bytes| {
+                    pretokens.push(String::from_utf8(bytes.to_vec()).unwrap());
+                })
+                .unwrap();
+            pretokens
+        };
+
+        assert_eq!(pretokens(&[metaspace("always")], "Ġ é"), ["▁Ġ", "▁é"]);
+        assert_eq!(
+            pretokens(&[metaspace("always"), byte_level.clone()], "é"),
+            ["▁", "é"]
+        );
+        assert_eq!(pretokens(&[byte_level, metaspace("never")], "é"), ["Ã©"]);
+    }
+}
