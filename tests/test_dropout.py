@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import pickle
 from collections import Counter
@@ -109,7 +110,7 @@ def test_ids_are_a_function_of_seed_text_and_place(monkeypatch: pytest.MonkeyPat
     assert tokenizer.encode_ids_batch(texts) == rows
     assert [encoding.ids for encoding in tokenizer.encode_batch(texts)] == rows
     ids, bounds = tokenizer.encode_to_numpy(texts)
-    assert [ids[start:end].tolist() for start, end in zip(bounds, bounds[1:], strict=False)] == rows
+    assert [ids[start:end].tolist() for start, end in itertools.pairwise(bounds)] == rows
     assert tokenizer.encode_ids(texts[0]) == tokenizer.encode(texts[0]).ids == rows[0]
     assert len({tuple(row) for row in rows}) > 500
     assert tokenizer.with_dropout_seed(8).encode_ids_batch(texts) != rows

@@ -3,12 +3,12 @@
 //! Tokens with `normalized: false` are found in the raw text, the others in the normalized segments between them.
 //! All contents of one kind share one automaton, so 50,000 tokens cost a call no more than one does.
 
+mod disallowed;
 mod finder;
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use hashbrown::{HashMap, HashSet};
 use regex::Regex;
 
@@ -16,7 +16,8 @@ use crate::Result;
 use crate::config::Node;
 use crate::normalizer::Normalizer;
 use crate::vocab::TokenId;
-use finder::{Finder, too_large};
+use disallowed::{Contents, LastDisallowed};
+use finder::Finder;
 
 /// A token that is found as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +72,7 @@ pub struct AddedTokens {
     special_contents: HashSet<String>,
     raw: Option<Finder>,
     normalized: Option<Finder>,
+    last_disallowed: LastDisallowed,
     // What the normalized token at a place looks like in normalized text, where that isn't its content.
     forms: HashMap<usize, String>,
     // What was odd about the file, and about the tokens as they are now.
@@ -165,6 +167,7 @@ impl AddedTokens {
                 normalized.push((form, at));
             }
         }
+        self.last_disallowed = LastDisallowed::default();
         self.raw = Finder::new(raw)?;
         self.normalized = Finder::new(normalized)?;
         Ok(())
@@ -256,7 +259,7 @@ impl AddedTokens {
             };
         };
         if let Allowed::Only(ids) = allowed {
-            let matches = finder.find_only(text, |at| self.may_match(at, ids))?;
+            let matches = finder.find_only(text, ids, |at| self.may_match(at, ids))?;
             return self.cut(text, matches.into_iter(), allowed, emit);
         }
         self.cut(text, finder.find(text, 0), allowed, emit)
@@ -304,15 +307,22 @@ impl AddedTokens {
         ids.contains(id) || !self.is_special(&token.content)
     }
 
-    /// The leftmost special token among `contents` that `text` spells.
-    pub fn find_special<'a>(&self, text: &str, contents: &'a [String]) -> Result<Option<&'a str>> {
-        let finder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(contents)
-            .map_err(too_large)?;
-        Ok(finder
-            .find(text)
-            .map(|found| contents[found.pattern().as_usize()].as_str()))
+    /// The leftmost of `contents` that `text` spells.
+    pub fn find_contents(&self, text: &str, contents: Vec<String>) -> Result<Option<String>> {
+        Ok(Contents::new(contents)?.first_in(text).map(str::to_owned))
+    }
+
+    /// The leftmost special token that `text` spells and that isn't among `allowed`, a sorted list.
+    pub fn find_special_but(&self, text: &str, allowed: &[String]) -> Result<Option<String>> {
+        let disallowed = || {
+            let contents = self.tokens.iter().filter(|(_, token)| token.special);
+            let mut contents: Vec<_> = contents.map(|(_, token)| token.content.clone()).collect();
+            contents.retain(|content| allowed.binary_search(content).is_err());
+            contents.sort_unstable();
+            contents
+        };
+        let contents = self.last_disallowed.get(allowed, disallowed)?;
+        Ok(contents.first_in(text).map(str::to_owned))
     }
 }
 

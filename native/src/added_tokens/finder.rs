@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use hashbrown::HashSet;
 
+use crate::vocab::TokenId;
 use crate::{Error, Result};
 
 /// An automaton over the forms of some tokens, and where each token stands in the list.
@@ -17,9 +18,9 @@ pub(super) struct Finder {
     last_subset: Arc<Mutex<Option<Subset>>>,
 }
 
-/// The finder for some of the tokens, and which tokens these are.
+/// The finder for some of the tokens, and the ids that it was made for.
 struct Subset {
-    tokens: Vec<usize>,
+    ids: HashSet<TokenId>,
     finder: Arc<Option<Finder>>,
 }
 
@@ -57,16 +58,22 @@ impl Finder {
         matches.map(|found| (found.range(), self.tokens[found.pattern().as_usize()]))
     }
 
-    /// The matches of the tokens that `may` be found; the others are as good as absent, and hide no shorter match.
+    /// The matches of the tokens that `may` be found, which `ids` decide; the others are as good as absent, and hide no
+    /// shorter match.
     ///
     /// As long as no other token matches, the longest of the leftmost is the same with and without them. Only where one
     /// does, the text behind is searched by a finder without them, which is kept for the next call.
-    pub fn find_only(&self, text: &str, may: impl Fn(usize) -> bool) -> Result<Vec<Found>> {
+    pub fn find_only(
+        &self,
+        text: &str,
+        ids: &HashSet<TokenId>,
+        may: impl Fn(usize) -> bool,
+    ) -> Result<Vec<Found>> {
         let mut matches = Vec::new();
         let mut start = 0;
         for (range, token) in self.find(text, 0) {
             if !may(token) {
-                if let Some(subset) = &*self.subset(&may)? {
+                if let Some(subset) = &*self.subset(ids, &may)? {
                     matches.extend(subset.find(text, start));
                 }
                 break;
@@ -77,8 +84,7 @@ impl Finder {
         Ok(matches)
     }
 
-    fn subset(&self, may: impl Fn(usize) -> bool) -> Result<Arc<Option<Self>>> {
-        let tokens: Vec<_> = self.tokens.iter().copied().filter(|&at| may(at)).collect();
+    fn subset(&self, ids: &HashSet<TokenId>, may: impl Fn(usize) -> bool) -> Result<Arc<Option<Self>>> {
         // Never waits: a forked child may hold a copy of a lock that nobody will open.
         let mut last = match self.last_subset.try_lock() {
             Ok(last) => Some(last),
@@ -86,7 +92,7 @@ impl Finder {
             Err(TryLockError::WouldBlock) => None,
         };
         if let Some(Some(last)) = last.as_deref()
-            && last.tokens == tokens
+            && last.ids == *ids
         {
             return Ok(Arc::clone(&last.finder));
         }
@@ -94,7 +100,8 @@ impl Finder {
         let finder = Arc::new(Self::new(forms.filter(|(_, at)| may(*at)).collect())?);
         if let Some(last) = last.as_deref_mut() {
             let finder = Arc::clone(&finder);
-            *last = Some(Subset { tokens, finder });
+            let ids = ids.clone();
+            *last = Some(Subset { ids, finder });
         }
         Ok(finder)
     }

@@ -351,31 +351,44 @@ impl PyTokenizer {
         self.ints.lists(py, &batch)
     }
 
+    #[pyo3(signature = (text, allowed))]
     fn encode_with_special_tokens<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        allowed: Vec<String>,
+        allowed: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let text = Text::new(text, "text")?;
         let text = text.as_str();
         let ids = self.run(py, text.len(), |core| {
-            core.encode_with_special_tokens(text, &allowed)
+            core.encode_with_special_tokens(text, allowed.as_deref())
         })?;
         self.ints.list(py, &ids)
     }
 
+    #[pyo3(signature = (text, disallowed, allowed = Vec::new()))]
     fn find_special_token(
         &self,
         text: &Bound<'_, PyAny>,
-        disallowed: Vec<String>,
+        disallowed: Option<Vec<String>>,
+        mut allowed: Vec<String>,
     ) -> PyResult<Option<String>> {
         let text = Text::new(text, "text")?;
-        let found = self
-            .core
-            .added_tokens()
-            .find_special(text.as_str(), &disallowed)?;
-        Ok(found.map(str::to_owned))
+        let added = self.core.added_tokens();
+        let found = match disallowed {
+            Some(contents) => added.find_contents(text.as_str(), contents)?,
+            None => {
+                allowed.sort_unstable();
+                added.find_special_but(text.as_str(), &allowed)?
+            }
+        };
+        Ok(found)
+    }
+
+    fn is_special_token(&self, token: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let token = Text::new(token, "token")?;
+        let added = self.core.added_tokens().token(token.as_str());
+        Ok(added.is_some_and(|token| token.special))
     }
 
     fn encode_bytes<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {

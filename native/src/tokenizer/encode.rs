@@ -193,19 +193,22 @@ impl Tokenizer {
         self.text_into(text, Allowed::Ordinary, &model, state, ids)
     }
 
-    /// The ids of one text in which only these special tokens are found; nothing is added around them.
+    /// The ids of one text in which only these special tokens are found, or all of them; nothing is added around.
     ///
     /// # Errors
     /// [`Error::Value`] names an allowed token that is not an added token.
-    pub fn encode_with_special_tokens(&self, text: &str, allowed: &[String]) -> Result<Vec<TokenId>> {
+    pub fn encode_with_special_tokens(&self, text: &str, allowed: Option<&[String]>) -> Result<Vec<TokenId>> {
         let unknown =
             |token: &str| Error::Value(format!("'{token}' in allowed_special is not an added token"));
         let id = |token: &String| self.added.id(token).ok_or_else(|| unknown(token));
-        let allowed = allowed.iter().map(id).collect::<Result<HashSet<_>>>()?;
-        let mut ids = Vec::new();
+        let ids: Option<HashSet<_>> = allowed
+            .map(|names| names.iter().map(id).collect::<Result<_>>())
+            .transpose()?;
+        let allowed = ids.as_ref().map_or(Allowed::All, Allowed::Only);
         let model = self.model(self.draw().at(0));
+        let mut ids = Vec::new();
         self.states
-            .with(|state| self.text_into(text, Allowed::Only(&allowed), &model, state, &mut ids))?;
+            .with(|state| self.text_into(text, allowed, &model, state, &mut ids))?;
         Ok(ids)
     }
 
