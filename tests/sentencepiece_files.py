@@ -93,13 +93,18 @@ def _string(data: bytes, at: int) -> tuple[str, int]:
 def merges_of_scores(pieces: list[Piece]) -> list[tuple[str, str]]:
     """Return the merges behind scores: each way to make a piece of two others, the best piece first.
 
-    Of several ways to make one piece, SentencePiece takes the leftmost in the text, which no list of merges can say; the
-    one with the longest left half goes first, as in published files.
+    Of several ways to make one piece, SentencePiece takes the leftmost in the text, which no list of merges can say;
+    here, as in published files, they go by the ids of their halves.
     """
-    scores = {text: score for text, score, kind in pieces if kind in (NORMAL, USER_DEFINED)}
-    pairs = ((text[:at], text[at:]) for text in scores for at in range(1, len(text)))
-    found = [pair for pair in pairs if scores.keys() >= set(pair)]
-    return sorted(found, key=lambda pair: (-scores["".join(pair)], -len(pair[0]), -len(pair[1])))
+    ids = {text: id for id, (text, _, kind) in enumerate(pieces) if kind in (NORMAL, USER_DEFINED)}
+    pairs = ((text[:at], text[at:]) for text in ids for at in range(1, len(text)))
+    found = [pair for pair in pairs if ids.keys() >= set(pair)]
+
+    def order(pair: tuple[str, str]) -> tuple[float, int, int, int]:
+        whole = ids["".join(pair)]
+        return -pieces[whole][1], whole, ids[pair[0]], ids[pair[1]]
+
+    return sorted(found, key=order)
 
 
 def tokenizer_of_pieces(pieces: list[Piece], *, metaspace: bool) -> Json:

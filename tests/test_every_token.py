@@ -92,20 +92,18 @@ def reasons_of(pair: Pair) -> collections.Counter[str]:
     return counts
 
 
-EXPECTED = {}
+def assert_most_are_own(counts: collections.Counter[str]) -> None:
+    """Assert that reasons are the exception: of the tokens that may stand alone, 96 of 100 encode to themselves."""
+    alone = counts.total() - counts["it never ends a word"] - counts["no token has this id"]
+    print(dict(counts))
+    assert counts["it encodes to itself"] > 0.96 * alone, counts
 
 
 @pytest.mark.parametrize("real_vocabulary", sorted(REAL), indirect=True)
-def test_each_token_of_a_package_encodes_to_itself_or_has_a_reason_not_to(
-    real_vocabulary: Path, request: pytest.FixtureRequest
-) -> None:
-    counts = reasons_of(pair_of(real_vocabulary))
-
-    print(request.node.callspec.id, dict(counts))
+def test_each_token_of_a_package_encodes_to_itself_or_has_a_reason_not_to(real_vocabulary: Path) -> None:
+    assert_most_are_own(reasons_of(pair_of(real_vocabulary)))
 
 
 @pytest.mark.parametrize("name", HANDED)
 def test_each_token_of_a_handed_file_encodes_to_itself_or_has_a_reason_not_to(shared: Path, name: str) -> None:
-    counts = reasons_of(pair_of(shared / "vectors" / HANDED[name]))
-
-    print(name, dict(counts))
+    assert_most_are_own(reasons_of(pair_of(shared / "vectors" / HANDED[name])))

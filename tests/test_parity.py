@@ -178,7 +178,7 @@ def _deepseek_llm(folder: Path) -> dict[str, Any]:
     return split_by_patterns(vocab, merges, added, patterns, digits={"individual_digits": True})
 
 
-def _kitoken_json(shared: Path, name: str) -> str:
+def _kitoken_json(shared: Path, kind: str, name: str) -> str:
     models = shared / "vectors" / "kitoken" / "models"
     if name == "llama32":
         return (shared / "vectors" / "tokenizers" / "llama3.json").read_text(encoding="utf-8")
@@ -187,9 +187,9 @@ def _kitoken_json(shared: Path, name: str) -> str:
         if made is None:
             pytest.skip(f"the package with {_PACKAGES[name]} isn't installed: see requirements-vocabularies.txt")
         return json.dumps(made)
-    if (models / f"{name}.json").exists():
+    if kind == "tokenizers":
         return (models / f"{name}.json").read_text(encoding="utf-8")
-    if (models / f"{name}.model").exists():
+    if kind == "sentencepiece":
         return json.dumps(tokenizer_of_pieces(read_sentencepiece(models / f"{name}.model"), metaspace=False))
     encoding, specials = _TIKTOKEN[name]
     ranks = read_ranks(models / f"{name}.tiktoken")
@@ -223,4 +223,6 @@ def test_the_ids_that_kitoken_published_come_out(shared: Path, kind: str, name: 
     path = shared / "vectors" / "kitoken" / "ids" / f"{kind}.{name}.jsonl"
 
     # The libraries of these two kinds look for no special tokens in a text.
-    assert_published(_kitoken_json(shared, name), path, 141, split_special_tokens=kind in ("sentencepiece", "tekken"))
+    assert_published(
+        _kitoken_json(shared, kind, name), path, 141, split_special_tokens=kind in ("sentencepiece", "tekken")
+    )

@@ -1,5 +1,6 @@
 //! Text to ids, without offsets.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -337,7 +338,7 @@ impl Tokenizer {
                 return self.aligned_into(&aligned, allowed, model, state, ids);
             }
         };
-        let head = self.head(segment, start, &normalized)?;
+        let head = self.head(segment, start, matches!(normalized, Cow::Owned(_)))?;
         self.added
             .split_normalized(&normalized, allowed, &mut |range, id| match id {
                 Some(id) => {

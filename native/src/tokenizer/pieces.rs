@@ -45,19 +45,20 @@ impl Tokenizer {
         self.text_pieces(&normalized, head, scratch, emit_text)
     }
 
-    /// How many bytes at the start of `normalized` came from the first character of the whole text; `segment`, of which it is the
-    /// normal form, starts at `start` of that. Where no step asks, some other number.
+    /// How many bytes at the start of the normal form of `segment` came from the first character of the whole text, in
+    /// which `segment` starts at `start`; `changed` says that the normal form isn't the segment itself. Where no step
+    /// asks, some other number.
     ///
     /// # Errors
     /// What a normalizer raises whose pattern runs away.
-    pub(super) fn head(&self, segment: &str, start: usize, normalized: &Cow<'_, str>) -> Result<usize> {
+    pub(super) fn head(&self, segment: &str, start: usize, changed: bool) -> Result<usize> {
         if start > 0 || !self.looks_at_start() {
             return Ok(0);
         }
-        Ok(match normalized {
-            Cow::Borrowed(text) => text.chars().next().map_or(0, char::len_utf8),
-            Cow::Owned(_) => self.normalize_aligned(segment, start)?.head(),
-        })
+        if changed {
+            return Ok(self.normalize_aligned(segment, start)?.head());
+        }
+        Ok(segment.chars().next().map_or(0, char::len_utf8))
     }
 
     fn looks_at_start(&self) -> bool {
