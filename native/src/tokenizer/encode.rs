@@ -1,5 +1,6 @@
 //! Text to ids, without offsets.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -306,7 +307,7 @@ impl Tokenizer {
             .normalizer
             .as_ref()
             .map_or(segment.into(), |n| n.normalize(segment));
-        let head = self.head(segment, start, &normalized);
+        let head = self.head(segment, start, matches!(normalized, Cow::Owned(_)));
         self.added
             .split_normalized(&normalized, allowed, &mut |range, id| match id {
                 Some(id) => {

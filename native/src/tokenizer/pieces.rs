@@ -38,15 +38,15 @@ impl Tokenizer {
         self.text_pieces(&normalized, head, scratch, emit_text)
     }
 
-    /// How many bytes at the start of `normalized` came from the first character of the whole text; `segment`, of which it is the
-    /// normal form, starts at `start` of that. Where no step asks, some other number.
-    pub(super) fn head(&self, segment: &str, start: usize, normalized: &Cow<'_, str>) -> usize {
+    /// How many bytes at the start of the normal form of `segment` came from the first character of the whole text. The segment
+    /// starts at `start` of that; `changed`: its normal form is another text. Where no step asks, some other number.
+    pub(super) fn head(&self, segment: &str, start: usize, changed: bool) -> usize {
         if start > 0 || !self.looks_at_start() {
-            return 0;
-        }
-        match normalized {
-            Cow::Borrowed(text) => text.chars().next().map_or(0, char::len_utf8),
-            Cow::Owned(_) => self.normalize_aligned(segment, start).head(),
+            0
+        } else if changed {
+            self.normalize_aligned(segment, start).head()
+        } else {
+            segment.chars().next().map_or(0, char::len_utf8)
         }
     }
 
@@ -206,7 +206,7 @@ mod tests {
                         .normalizer
                         .as_ref()
                         .map_or(Cow::Borrowed(*text), |n| n.normalize(text));
-                    let head = tokenizer.head(text, start, &normalized);
+                    let head = tokenizer.head(text, start, matches!(normalized, Cow::Owned(_)));
                     let mut found = Vec::new();
 
                     let emit = |piece: &str| found.push(piece.to_owned());
