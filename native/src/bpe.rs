@@ -3,17 +3,14 @@
 //! Guarantee: the result equals stock's heap: at each step the pair of lowest rank *now* present is merged,
 //! leftmost first. (On tables edited by hand this differs from replaying all merges in order.)
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::sync::OnceLock;
 
 use crate::byte_alphabet;
-use crate::merges::{Merges, Rank};
+use crate::characters::WholeCharacters;
+use crate::merges::Merges;
+use crate::symbols::{Part, Symbols};
 use crate::vocab::{TokenBytes, TokenId, Vocab};
 use crate::{Error, Result};
-
-/// Up to this many symbols a scan for the lowest rank beats a heap: 99 % of pretokens have at most 12 bytes.
-/// Longer ones need the heap, since the scan is quadratic and `"a" * 1_000_000` is a legal input.
-const SHORT: usize = 32;
 
 /// The settings of the model, as `tokenizer.json` names them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -45,10 +42,8 @@ pub struct Bpe {
     symbols_of_bytes: Box<[Option<TokenId>; 256]>,
     unk_id: Option<TokenId>,
     banned: Vec<TokenId>,
+    whole_characters: OnceLock<WholeCharacters>,
 }
-
-/// One token of a pretoken and how many bytes of it the token covers.
-pub type Part = (TokenId, usize);
 
 impl Bpe {
     /// Puts a model together; `byte_level` says that its tokens are written in the byte alphabet.
@@ -65,6 +60,7 @@ impl Bpe {
             symbols_of_bytes,
             unk_id,
             banned: Vec::new(),
+            whole_characters: OnceLock::new(),
         }
     }
 
@@ -73,6 +69,7 @@ impl Bpe {
         Self {
             merges: self.merges.without_results(ids),
             banned: ids.to_vec(),
+            whole_characters: OnceLock::new(),
             ..self.clone()
         }
     }
@@ -99,6 +96,18 @@ impl Bpe {
             && (complete || (settings.unk_token.is_none() && !settings.byte_fallback))
     }
 
+    /// Appends the ids of a pretoken of text whose symbols are its bytes: what [`Self::encode_bytes`] gives, sooner.
+    pub fn encode_pretoken(&self, pretoken: &str, symbols: &mut Symbols, ids: &mut Vec<TokenId>) {
+        if self.settings.ignore_merges
+            && let Some(id) = self.whole(pretoken.as_bytes())
+        {
+            ids.push(id);
+            return;
+        }
+        self.merge_pretoken(pretoken, symbols);
+        ids.extend(symbols.ids());
+    }
+
     /// Appends the ids of a pretoken given as raw bytes. Bytes that the vocabulary lacks are skipped, as in stock.
     pub fn encode_bytes(&self, pretoken: &[u8], symbols: &mut Symbols, ids: &mut Vec<TokenId>) {
         if self.settings.ignore_merges
@@ -108,19 +117,48 @@ impl Bpe {
             return;
         }
         self.merge_bytes(pretoken, symbols);
-        ids.extend(symbols.parts().map(|(id, _)| id));
+        ids.extend(symbols.ids());
     }
 
-    /// The same with the number of bytes that each token covers. A skipped byte shortens the sum, as in stock.
-    pub fn encode_bytes_parts(&self, pretoken: &[u8], symbols: &mut Symbols, parts: &mut Vec<Part>) {
+    /// [`Self::encode_pretoken`] with the number of bytes that each token covers. A skipped byte shortens the sum, as in
+    /// stock.
+    pub fn encode_pretoken_parts(&self, pretoken: &str, symbols: &mut Symbols, parts: &mut Vec<Part>) {
         if self.settings.ignore_merges
-            && let Some(id) = self.whole(pretoken)
+            && let Some(id) = self.whole(pretoken.as_bytes())
         {
             parts.push((id, pretoken.len()));
             return;
         }
-        self.merge_bytes(pretoken, symbols);
+        self.merge_pretoken(pretoken, symbols);
         parts.extend(symbols.parts());
+    }
+
+    fn merge_pretoken(&self, pretoken: &str, symbols: &mut Symbols) {
+        if pretoken.is_ascii() {
+            return self.merge_bytes(pretoken.as_bytes(), symbols);
+        }
+        let whole = self.whole_characters();
+        symbols.clear();
+        let mut before = None;
+        for char in pretoken.chars() {
+            if let Some(id) = whole.get(char, before.replace(char)) {
+                symbols.push(id, char.len_utf8());
+                continue;
+            }
+            for &byte in char.encode_utf8(&mut [0; 4]).as_bytes() {
+                if let Some(id) = self.symbols_of_bytes[byte as usize] {
+                    symbols.push(id, 1);
+                }
+            }
+        }
+        symbols.merge(&self.merges);
+    }
+
+    fn whole_characters(&self) -> &WholeCharacters {
+        self.whole_characters.get_or_init(|| {
+            let tokens = self.bytes.as_ref().expect("only a byte-level model merges pretokens of bytes");
+            WholeCharacters::new(tokens, &self.symbols_of_bytes, &self.merges)
+        })
     }
 
     fn merge_bytes(&self, pretoken: &[u8], symbols: &mut Symbols) {
@@ -215,147 +253,5 @@ impl Bpe {
                  stand for it, is not in the vocabulary either"
             ))
         })
-    }
-}
-
-/// The symbols of one pretoken while they are merged: a list linked by position. Reused between pretokens.
-#[derive(Default)]
-pub struct Symbols {
-    list: Vec<Symbol>,
-    ranked: Vec<Ranked>,
-    heap: BinaryHeap<Reverse<(Rank, u32, TokenId)>>,
-}
-
-#[derive(Clone, Copy)]
-struct Symbol {
-    id: TokenId,
-    // Bytes covered; 0 marks a symbol that its left neighbour has swallowed.
-    length: u32,
-    previous: u32,
-    next: u32,
-}
-
-const END: u32 = u32::MAX;
-
-/// A pair of neighbours in the scan: when they merge, and into what. Pairs that don't are ranked behind all others.
-#[derive(Clone, Copy)]
-struct Ranked {
-    rank: u64,
-    id: TokenId,
-}
-
-const NEVER: u64 = u64::MAX;
-
-impl Ranked {
-    #[inline]
-    fn new(merges: &Merges, left: TokenId, right: TokenId) -> Self {
-        match merges.get(left, right) {
-            Some(merge) => Self {
-                rank: merge.rank.into(),
-                id: merge.id,
-            },
-            None => Self { rank: NEVER, id: 0 },
-        }
-    }
-}
-
-impl Symbols {
-    fn clear(&mut self) {
-        self.list.clear();
-    }
-
-    fn push(&mut self, id: TokenId, length: usize) {
-        let position = self.list.len() as u32;
-        if let Some(last) = self.list.last_mut() {
-            last.next = position;
-        }
-        self.list.push(Symbol {
-            id,
-            length: length as u32,
-            previous: position.wrapping_sub(1),
-            next: END,
-        });
-    }
-
-    fn parts(&self) -> impl Iterator<Item = Part> {
-        let kept = self.list.iter().filter(|symbol| symbol.length != 0);
-        kept.map(|symbol| (symbol.id, symbol.length as usize))
-    }
-
-    fn merge(&mut self, merges: &Merges) {
-        match self.list.len() {
-            0 | 1 => {}
-            2..=SHORT => self.merge_short(merges),
-            _ => self.merge_long(merges),
-        }
-    }
-
-    /// Scans for the lowest rank again after each merge.
-    fn merge_short(&mut self, merges: &Merges) {
-        let Self { list, ranked, .. } = self;
-        ranked.clear();
-        ranked.extend(
-            list.windows(2)
-                .map(|pair| Ranked::new(merges, pair[0].id, pair[1].id)),
-        );
-        loop {
-            let (mut at, mut lowest) = (0, NEVER);
-            for (index, pair) in ranked.iter().enumerate() {
-                if pair.rank < lowest {
-                    (at, lowest) = (index, pair.rank);
-                }
-            }
-            if lowest == NEVER {
-                return;
-            }
-            let id = ranked[at].id;
-            list[at].id = id;
-            list[at].length += list[at + 1].length;
-            list.remove(at + 1);
-            ranked.remove(at);
-            if at > 0 {
-                ranked[at - 1] = Ranked::new(merges, list[at - 1].id, id);
-            }
-            if at < ranked.len() {
-                ranked[at] = Ranked::new(merges, id, list[at + 1].id);
-            }
-        }
-    }
-
-    /// A heap of the pairs that can merge; entries that a neighbour's merge made stale are dropped when they come up.
-    fn merge_long(&mut self, merges: &Merges) {
-        let Self { list, heap, .. } = self;
-        heap.clear();
-        let entry = |list: &[Symbol], at: u32| {
-            let symbol = list[at as usize];
-            let right = list.get(symbol.next as usize)?;
-            let merge = merges.get(symbol.id, right.id)?;
-            Some(Reverse((merge.rank, at, merge.id)))
-        };
-        heap.extend((0..list.len() as u32).filter_map(|at| entry(list, at)));
-        while let Some(Reverse((_, at, id))) = heap.pop() {
-            let symbol = list[at as usize];
-            if symbol.length == 0 || symbol.next == END {
-                continue;
-            }
-            let right = list[symbol.next as usize];
-            if merges.get(symbol.id, right.id).is_none_or(|merge| merge.id != id) {
-                continue;
-            }
-            list[symbol.next as usize].length = 0;
-            list[at as usize] = Symbol {
-                id,
-                length: symbol.length + right.length,
-                next: right.next,
-                ..symbol
-            };
-            if let Some(after) = list.get_mut(right.next as usize) {
-                after.previous = at;
-            }
-            if symbol.previous != END {
-                heap.extend(entry(list, symbol.previous));
-            }
-            heap.extend(entry(list, at));
-        }
     }
 }

@@ -1,9 +1,11 @@
 //! Remembers the ids of pretokens that came before: most of a text is a few thousand of them.
 //!
 //! A cache changes speed, never results. It is bounded: short pretokens replace each other in a table of fixed
-//! size; longer ones fill a map that is emptied when it is full; very long ones are never kept.
+//! size; longer ones fill a table that is emptied when it is full; very long ones are never kept.
 
-use hashbrown::{DefaultHashBuilder, HashMap};
+use std::hash::BuildHasher;
+
+use hashbrown::DefaultHashBuilder;
 
 use crate::vocab::TokenId;
 
@@ -15,16 +17,15 @@ const FIRST_SLOTS: usize = 1 << 12;
 const LAST_SLOTS: usize = 1 << 19;
 /// Pretokens of more than this many bytes are not kept at all.
 const LONGEST: usize = 256;
-/// What the map of longer pretokens may hold, in bytes of keys and ids.
-const MAP_BYTES: usize = 8 << 20;
+/// The table of longer pretokens is emptied when its entries take this many words of four bytes: 16 MB.
+const LONG_WORDS: usize = 4 << 20;
 
 /// One thread's memory of pretokens.
 #[derive(Default)]
 pub struct PretokenCache {
     slots: Vec<Slot>,
     used: usize,
-    long: HashMap<Box<[u8]>, Box<[TokenId]>, DefaultHashBuilder>,
-    long_bytes: usize,
+    long: LongCache,
 }
 
 /// 32 bytes, so that two slots share a cache line. `key` holds the bytes, and their number in its top byte; it is 0 in an
@@ -42,7 +43,7 @@ impl PretokenCache {
     #[inline]
     pub fn get(&self, text: &[u8], start: usize, end: usize, ids: &mut Vec<TokenId>) -> bool {
         let Some(key) = inline_key(text, start, end) else {
-            return self.get_long(&text[start..end], ids);
+            return self.long.get(&text[start..end], ids);
         };
         let Some(slot) = self.find(key) else { return false };
         // All places are copied and those too many dropped: a copy of fixed size costs less than a loop.
@@ -56,7 +57,7 @@ impl PretokenCache {
     pub fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
         match inline_key(pretoken, 0, pretoken.len()) {
             Some(key) if ids.len() <= INLINE_IDS => self.insert_inline(key, ids),
-            _ if pretoken.len() <= LONGEST => self.insert_long(pretoken, ids),
+            _ if pretoken.len() <= LONGEST => self.long.insert(pretoken, ids),
             _ => {}
         }
     }
@@ -112,24 +113,108 @@ impl PretokenCache {
             }
         }
     }
+}
 
-    fn get_long(&self, pretoken: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        if pretoken.len() > LONGEST {
+/// Longer pretokens. Entries lie one after the other in one buffer, so that keeping one allocates nothing.
+#[derive(Default)]
+struct LongCache {
+    // Where the entry begins in `words`, plus one; 0 where a place is empty. Half of the hash beside it spares a look.
+    places: Vec<(u32, u32)>,
+    count: usize,
+    // Each entry: the number of bytes and of ids, the bytes, the ids.
+    words: Vec<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl LongCache {
+    const FIRST_PLACES: usize = 1 << 10;
+
+    fn get(&self, pretoken: &[u8], ids: &mut Vec<TokenId>) -> bool {
+        if pretoken.len() > LONGEST || self.places.is_empty() {
             return false;
         }
-        let known = self.long.get(pretoken);
-        ids.extend_from_slice(known.map_or(&[][..], |ids| ids));
-        known.is_some()
+        match self.find(pretoken) {
+            Ok(entry) => {
+                ids.extend_from_slice(self.entry(entry).1);
+                true
+            }
+            Err(_) => false,
+        }
     }
 
-    fn insert_long(&mut self, pretoken: &[u8], ids: &[TokenId]) {
-        let size = pretoken.len() + size_of_val(ids) + 64;
-        if self.long_bytes + size > MAP_BYTES {
-            self.long.clear();
-            self.long_bytes = 0;
+    fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
+        if self.words.len() > LONG_WORDS {
+            self.places.fill((0, 0));
+            self.words.clear();
+            self.count = 0;
         }
-        self.long_bytes += size;
-        self.long.insert(pretoken.into(), ids.into());
+        if 2 * self.count >= self.places.len() {
+            self.grow();
+        }
+        if let Err((place, tag)) = self.find(pretoken) {
+            self.count += 1;
+            self.places[place] = (self.words.len() as u32 + 1, tag);
+            self.words.push((pretoken.len() << 16 | ids.len()) as u32);
+            let (whole, rest) = pretoken.as_chunks::<4>();
+            self.words.extend(whole.iter().map(|&word| u32::from_le_bytes(word)));
+            if !rest.is_empty() {
+                let mut word = [0; 4];
+                word[..rest.len()].copy_from_slice(rest);
+                self.words.push(u32::from_le_bytes(word));
+            }
+            self.words.extend_from_slice(ids);
+        }
+    }
+
+    /// Where the entry of `pretoken` begins, or the place that it would take and its tag.
+    fn find(&self, pretoken: &[u8]) -> Result<usize, (usize, u32)> {
+        let hash = self.hasher.hash_one(pretoken);
+        let tag = (hash >> 32) as u32;
+        let mask = self.places.len() - 1;
+        let mut place = hash as usize & mask;
+        loop {
+            match self.places[place] {
+                (0, _) => return Err((place, tag)),
+                (entry, found) if found == tag && self.is(entry as usize - 1, pretoken) => {
+                    return Ok(entry as usize - 1);
+                }
+                _ => place = (place + 1) & mask,
+            }
+        }
+    }
+
+    fn is(&self, entry: usize, pretoken: &[u8]) -> bool {
+        let (length, _) = self.sizes(entry);
+        let key = &self.words[entry + 1..entry + 1 + length.div_ceil(4)];
+        let (whole, rest) = pretoken.as_chunks::<4>();
+        length == pretoken.len()
+            && whole.iter().zip(key).all(|(bytes, word)| *bytes == word.to_le_bytes())
+            && (rest.is_empty() || key[whole.len()].to_le_bytes().starts_with(rest))
+    }
+
+    fn sizes(&self, entry: usize) -> (usize, usize) {
+        let sizes = self.words[entry] as usize;
+        (sizes >> 16, sizes & 0xFFFF)
+    }
+
+    /// The words of the key, and the ids.
+    fn entry(&self, entry: usize) -> (&[u32], &[TokenId]) {
+        let (length, count) = self.sizes(entry);
+        let (key, rest) = self.words[entry + 1..].split_at(length.div_ceil(4));
+        (key, &rest[..count])
+    }
+
+    fn grow(&mut self) {
+        let places = (self.places.len() * 2).max(Self::FIRST_PLACES);
+        let old = std::mem::replace(&mut self.places, vec![(0, 0); places]);
+        let mut key = Vec::new();
+        for (entry, tag) in old.into_iter().filter(|&(entry, _)| entry != 0) {
+            let (length, _) = self.sizes(entry as usize - 1);
+            key.clear();
+            key.extend(self.entry(entry as usize - 1).0.iter().flat_map(|word| word.to_le_bytes()));
+            let Err((place, _)) = self.find(&key[..length]) else { continue };
+            self.places[place] = (entry, tag);
+        }
     }
 }
 
@@ -223,7 +308,7 @@ mod tests {
             cache.insert(&i.to_le_bytes(), &[i]);
         }
 
-        assert!(cache.long_bytes <= MAP_BYTES);
+        assert!(cache.long.words.len() <= LONG_WORDS + 1024);
         assert!(cache.slots.len() <= LAST_SLOTS);
     }
 }

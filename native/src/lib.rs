@@ -7,6 +7,7 @@ pub mod added_tokens;
 pub mod bpe;
 pub mod byte_alphabet;
 pub mod cache;
+pub mod characters;
 pub mod config;
 pub mod decode_stream;
 pub mod decoder;
@@ -20,6 +21,7 @@ pub mod post_processor;
 pub mod pre_tokenizer;
 #[cfg(feature = "python")]
 mod python;
+pub mod symbols;
 pub mod tokenizer;
 pub mod tokenizer_json;
 pub mod train;

@@ -162,7 +162,7 @@ impl Tokenizer {
                         bpe.encode_bytes(&std::mem::take(&mut broken), symbols, &mut ids);
                     }
                     self.split_ranges(text, scratch, |range| {
-                        bpe.encode_bytes(&text.as_bytes()[range], symbols, &mut ids);
+                        bpe.encode_pretoken(&text[range], symbols, &mut ids);
                     })?;
                 }
                 broken.extend_from_slice(chunk.invalid());
@@ -285,7 +285,7 @@ impl Tokenizer {
                 return;
             }
             let before = ids.len();
-            model.bpe.encode_bytes(&bytes[range.clone()], symbols, ids);
+            model.bpe.encode_pretoken(&text[range.clone()], symbols, ids);
             if model.cached {
                 cache.insert(&bytes[range], &ids[before..]);
             }

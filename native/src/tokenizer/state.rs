@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-use crate::bpe::{Part, Symbols};
+use crate::symbols::{Part, Symbols};
 use crate::cache::PretokenCache;
 use crate::pre_tokenizer::Scratch;
 
