@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::byte_alphabet;
 use crate::characters::WholeCharacters;
-use crate::merges::Merges;
+use crate::merges::{AsciiPairs, Merges};
 use crate::symbols::{Part, Symbols};
 use crate::vocab::{TokenBytes, TokenId, Vocab};
 use crate::{Error, Result};
@@ -42,6 +42,8 @@ pub struct Bpe {
     symbols_of_bytes: Box<[Option<TokenId>; 256]>,
     unk_id: Option<TokenId>,
     banned: Vec<TokenId>,
+    has_all_bytes: bool,
+    ascii_pairs: AsciiPairs,
     whole_characters: OnceLock<WholeCharacters>,
 }
 
@@ -50,9 +52,11 @@ impl Bpe {
     pub fn new(vocab: Vocab, merges: Merges, settings: BpeSettings, byte_level: bool) -> Self {
         let bytes = byte_level.then(|| TokenBytes::new(&vocab));
         let symbol = |byte: usize| vocab.id(byte_alphabet::char_of(byte as u8).encode_utf8(&mut [0; 4]));
-        let symbols_of_bytes = Box::new(std::array::from_fn(symbol));
+        let symbols_of_bytes: Box<[_; 256]> = Box::new(std::array::from_fn(symbol));
         let unk_id = settings.unk_token.as_deref().and_then(|unk| vocab.id(unk));
         Self {
+            has_all_bytes: symbols_of_bytes.iter().all(Option::is_some),
+            ascii_pairs: AsciiPairs::new(&merges, &symbols_of_bytes),
             vocab,
             merges,
             settings,
@@ -66,8 +70,10 @@ impl Bpe {
 
     /// The same model without a way to any of `ids`: neither by merging nor as a whole pretoken.
     pub fn without(&self, ids: &[TokenId]) -> Self {
+        let merges = self.merges.without_results(ids);
         Self {
-            merges: self.merges.without_results(ids),
+            ascii_pairs: AsciiPairs::new(&merges, &self.symbols_of_bytes),
+            merges,
             banned: ids.to_vec(),
             whole_characters: OnceLock::new(),
             ..self.clone()
@@ -81,7 +87,7 @@ impl Bpe {
 
     /// Whether each of the 256 bytes is a token.
     pub fn has_all_bytes(&self) -> bool {
-        self.symbols_of_bytes.iter().all(Option::is_some)
+        self.has_all_bytes
     }
 
     /// Whether [`Self::encode_bytes`] gives what [`Self::encode_text`] gives on the byte alphabet: no affixes, no
@@ -134,8 +140,16 @@ impl Bpe {
     }
 
     fn merge_pretoken(&self, pretoken: &str, symbols: &mut Symbols) {
-        if pretoken.is_ascii() {
-            return self.merge_bytes(pretoken.as_bytes(), symbols);
+        if pretoken.is_ascii() && self.has_all_bytes {
+            let bytes = pretoken.as_bytes();
+            symbols.clear();
+            bytes
+                .iter()
+                .filter_map(|&byte| self.symbols_of_bytes[byte as usize])
+                .for_each(|id| symbols.push(id, 1));
+            return symbols.merge_from(&self.merges, |at, _, _| {
+                self.ascii_pairs.get(bytes[at], bytes[at + 1])
+            });
         }
         let whole = self.whole_characters();
         symbols.clear();
@@ -156,7 +170,10 @@ impl Bpe {
 
     fn whole_characters(&self) -> &WholeCharacters {
         self.whole_characters.get_or_init(|| {
-            let tokens = self.bytes.as_ref().expect("only a byte-level model merges pretokens of bytes");
+            let tokens = self
+                .bytes
+                .as_ref()
+                .expect("only a byte-level model merges pretokens of bytes");
             WholeCharacters::new(tokens, &self.symbols_of_bytes, &self.merges)
         })
     }

@@ -156,7 +156,8 @@ impl LongCache {
             self.places[place] = (self.words.len() as u32 + 1, tag);
             self.words.push((pretoken.len() << 16 | ids.len()) as u32);
             let (whole, rest) = pretoken.as_chunks::<4>();
-            self.words.extend(whole.iter().map(|&word| u32::from_le_bytes(word)));
+            self.words
+                .extend(whole.iter().map(|&word| u32::from_le_bytes(word)));
             if !rest.is_empty() {
                 let mut word = [0; 4];
                 word[..rest.len()].copy_from_slice(rest);
@@ -188,7 +189,10 @@ impl LongCache {
         let key = &self.words[entry + 1..entry + 1 + length.div_ceil(4)];
         let (whole, rest) = pretoken.as_chunks::<4>();
         length == pretoken.len()
-            && whole.iter().zip(key).all(|(bytes, word)| *bytes == word.to_le_bytes())
+            && whole
+                .iter()
+                .zip(key)
+                .all(|(bytes, word)| *bytes == word.to_le_bytes())
             && (rest.is_empty() || key[whole.len()].to_le_bytes().starts_with(rest))
     }
 
@@ -211,8 +215,15 @@ impl LongCache {
         for (entry, tag) in old.into_iter().filter(|&(entry, _)| entry != 0) {
             let (length, _) = self.sizes(entry as usize - 1);
             key.clear();
-            key.extend(self.entry(entry as usize - 1).0.iter().flat_map(|word| word.to_le_bytes()));
-            let Err((place, _)) = self.find(&key[..length]) else { continue };
+            key.extend(
+                self.entry(entry as usize - 1)
+                    .0
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes()),
+            );
+            let Err((place, _)) = self.find(&key[..length]) else {
+                continue;
+            };
             self.places[place] = (entry, tag);
         }
     }

@@ -48,8 +48,13 @@ impl WholeCharacters {
         };
         let first = FirstRanks::new(merges);
         for (bytes, id) in tokens.iter().filter(|(bytes, id)| bytes.len() > 1 && *id != NONE) {
-            let Some(char) = only_character(bytes) else { continue };
-            let symbols: Option<Vec<_>> = bytes.iter().map(|&byte| symbols_of_bytes[byte as usize]).collect();
+            let Some(char) = only_character(bytes) else {
+                continue;
+            };
+            let symbols: Option<Vec<_>> = bytes
+                .iter()
+                .map(|&byte| symbols_of_bytes[byte as usize])
+                .collect();
             if let Some(rank) = symbols.and_then(|symbols| rank_of_whole(symbols, id, merges, &first)) {
                 table.insert(char, Whole { id, rank });
             }
@@ -97,8 +102,13 @@ impl Conflicts {
             partial: Rank::MAX,
         };
         for (left, right, merge) in merges.iter() {
-            let (Some(left), Some(right)) = (tokens.bytes(left), tokens.bytes(right)) else { continue };
-            if right.first().is_some_and(|&lead| lead >= 0xC0 && right.len() < length_of(lead)) {
+            let (Some(left), Some(right)) = (tokens.bytes(left), tokens.bytes(right)) else {
+                continue;
+            };
+            if right
+                .first()
+                .is_some_and(|&lead| lead >= 0xC0 && right.len() < length_of(lead))
+            {
                 conflicts.insert(left, right[0], merge.rank);
             }
         }
@@ -125,7 +135,10 @@ impl Conflicts {
             return true;
         }
         self.seldom[bit / 64] >> (bit % 64) & 1 == 1
-            && self.ranks.get(&key(before, lead_of(char))).is_some_and(|&lowest| lowest <= rank)
+            && self
+                .ranks
+                .get(&key(before, lead_of(char)))
+                .is_some_and(|&lowest| lowest <= rank)
     }
 }
 
@@ -203,7 +216,9 @@ fn rank_of_whole(
         symbols[at] = merge.id;
         symbols.remove(at + 1);
     }
-    let later = |map: &HashMap<TokenId, Rank, _>, id: TokenId| map.get(&id).is_none_or(|&rank| rank > highest);
-    let whole = symbols == [id] && later(&first.as_right, id) && ends.iter().all(|&end| later(&first.as_left, end));
+    let later =
+        |map: &HashMap<TokenId, Rank, _>, id: TokenId| map.get(&id).is_none_or(|&rank| rank > highest);
+    let whole =
+        symbols == [id] && later(&first.as_right, id) && ends.iter().all(|&end| later(&first.as_left, end));
     whole.then_some(highest)
 }

@@ -47,10 +47,7 @@ struct Slot {
 const NO_RANK: Rank = Rank::MAX;
 const EMPTY: Slot = Slot {
     pair: 0,
-    merge: Merge {
-        rank: NO_RANK,
-        id: 0,
-    },
+    merge: Merge { rank: NO_RANK, id: 0 },
 };
 
 impl Default for Merges {
@@ -155,7 +152,11 @@ impl Merges {
     /// What the neighbours `left` and `right` become.
     #[inline]
     pub fn get(&self, left: TokenId, right: TokenId) -> Option<Merge> {
-        if self.rights.get(left as usize).is_some_and(|classes| classes & class(right) == 0) {
+        if self
+            .rights
+            .get(left as usize)
+            .is_some_and(|classes| classes & class(right) == 0)
+        {
             return None;
         }
         let slot = self.slots[self.find(key(left, right))];
@@ -164,7 +165,10 @@ impl Merges {
 
     /// The pairs in order of rank.
     pub fn pairs(&self) -> Vec<(TokenId, TokenId)> {
-        let mut ranked: Vec<_> = self.full_slots().map(|slot| (slot.merge.rank, slot.pair)).collect();
+        let mut ranked: Vec<_> = self
+            .full_slots()
+            .map(|slot| (slot.merge.rank, slot.pair))
+            .collect();
         ranked.sort_unstable();
         ranked.into_iter().map(|(_, pair)| halves(pair)).collect()
     }
@@ -181,6 +185,31 @@ impl Merges {
     /// Every token that some merge makes.
     pub fn results(&self) -> impl Iterator<Item = TokenId> {
         self.full_slots().map(|slot| slot.merge.id)
+    }
+}
+
+/// The merges of two ASCII bytes, which every new word begins with, by their values: 128 KB that stay near.
+#[derive(Clone)]
+pub struct AsciiPairs(Vec<Merge>);
+
+impl AsciiPairs {
+    /// Looks up all of them, given the ids of single bytes.
+    pub fn new(merges: &Merges, symbols_of_bytes: &[Option<TokenId>; 256]) -> Self {
+        let mut pairs = Vec::with_capacity(128 * 128);
+        for left in &symbols_of_bytes[..128] {
+            for right in &symbols_of_bytes[..128] {
+                let merge = left.zip(*right).and_then(|(left, right)| merges.get(left, right));
+                pairs.push(merge.unwrap_or(EMPTY.merge));
+            }
+        }
+        Self(pairs)
+    }
+
+    /// What two ASCII bytes become.
+    #[inline]
+    pub fn get(&self, left: u8, right: u8) -> Option<Merge> {
+        let merge = self.0[(left & 0x7F) as usize * 128 + (right & 0x7F) as usize];
+        (merge.rank != NO_RANK).then_some(merge)
     }
 }
 

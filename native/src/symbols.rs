@@ -84,12 +84,12 @@ impl Symbols {
 
     /// Merges until no neighbours do.
     pub fn merge(&mut self, merges: &Merges) {
-        self.merge_from(merges, |left, right| merges.get(left, right));
+        self.merge_from(merges, |_, left, right| merges.get(left, right));
     }
 
-    /// The same; `first` answers for the pairs as they were pushed.
+    /// The same; `first` answers for the pairs as they were pushed: the position of the left symbol, and the pair.
     #[inline]
-    pub fn merge_from(&mut self, merges: &Merges, first: impl Fn(TokenId, TokenId) -> Option<Merge>) {
+    pub fn merge_from(&mut self, merges: &Merges, first: impl Fn(usize, TokenId, TokenId) -> Option<Merge>) {
         if self.list.len() < 2 {
             return;
         }
@@ -116,13 +116,13 @@ impl Symbols {
 
     /// Fills the keys of all pairs and the minima above them.
     #[inline]
-    fn plant(&mut self, first: impl Fn(TokenId, TokenId) -> Option<Merge>) {
+    fn plant(&mut self, first: impl Fn(usize, TokenId, TokenId) -> Option<Merge>) {
         let Self { list, keys, levels } = self;
         keys.clear();
         levels.clear();
         levels.push(0);
         for at in 0..list.len() - 1 {
-            let merge = first(list[at].id, list[at + 1].id);
+            let merge = first(at, list[at].id, list[at + 1].id);
             list[at].merged = merge.map_or(0, |merge| merge.id);
             keys.push(key(merge, at));
         }

@@ -180,7 +180,8 @@ impl Tokenizer {
         } = state;
         self.split_ranges(segment, scratch, |range| {
             parts.clear();
-            self.bpe.encode_pretoken_parts(&segment[range.clone()], symbols, parts);
+            self.bpe
+                .encode_pretoken_parts(&segment[range.clone()], symbols, parts);
             let mut at = range.start;
             for &(id, length) in parts.iter() {
                 let span = whole_characters(segment, at, at + length);

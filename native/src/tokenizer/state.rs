@@ -5,9 +5,9 @@
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-use crate::symbols::{Part, Symbols};
 use crate::cache::PretokenCache;
 use crate::pre_tokenizer::Scratch;
+use crate::symbols::{Part, Symbols};
 
 /// Buffers, and the memory of pretokens that came before.
 #[derive(Default)]
