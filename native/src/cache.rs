@@ -4,14 +4,15 @@
 //! size; longer ones fill a table that is emptied when it is full; very long ones are never kept.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use hashbrown::DefaultHashBuilder;
 
 use crate::vocab::TokenId;
 
-/// Pretokens up to this long, with up to [`INLINE_IDS`] ids, are kept in the table.
+/// Pretokens up to this long, with up to [`SLOT_IDS`] ids, are kept in the table.
 const INLINE_BYTES: usize = 15;
-const INLINE_IDS: usize = 3;
+const SLOT_IDS: usize = 3;
 /// The table starts with this many slots and doubles, until its entries take 16 MB.
 const FIRST_SLOTS: usize = 1 << 12;
 const LAST_SLOTS: usize = 1 << 19;
@@ -28,35 +29,90 @@ pub struct PretokenCache {
     long: LongCache,
 }
 
+/// Pretokens of one text on their way through the cache. Cutting guesses branches wrong and looking up waits for memory;
+/// done in turns of some dozen pretokens, the waits of one turn overlap.
+pub struct Lookups<'a, M> {
+    text: &'a [u8],
+    cache: &'a mut PretokenCache,
+    miss: M,
+    ranges: [(u32, u32); TURN],
+    count: usize,
+}
+
+/// Pretokens that are looked up together.
+const TURN: usize = 64;
+
+impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
+    /// `miss` appends the ids of a pretoken of `text` that `cache` doesn't know.
+    pub fn new(text: &'a [u8], cache: &'a mut PretokenCache, miss: M) -> Self {
+        Self {
+            text,
+            cache,
+            miss,
+            ranges: [(0, 0); TURN],
+            count: 0,
+        }
+    }
+
+    /// Takes the next pretoken; its ids are appended now or later.
+    #[inline]
+    pub fn push(&mut self, range: Range<usize>, ids: &mut Vec<TokenId>) {
+        self.ranges[self.count] = (range.start as u32, range.end as u32);
+        self.count += 1;
+        if self.count == TURN {
+            self.finish(ids);
+        }
+    }
+
+    /// Appends the ids of every pretoken that was pushed.
+    pub fn finish(&mut self, ids: &mut Vec<TokenId>) {
+        let count = std::mem::take(&mut self.count);
+        let mut keys = [(None, 0); TURN];
+        for (key, &(start, end)) in keys.iter_mut().zip(&self.ranges[..count]) {
+            let inline = inline_key(self.text, start as usize, end as usize);
+            *key = (inline, inline.map_or(0, |key| self.cache.place_of(key)));
+        }
+        let mut known = ids.len();
+        // All places of a slot are copied and those too many overwritten by the next: a copy of fixed size costs less than
+        // a loop.
+        let room = |ids: &mut Vec<TokenId>, known: usize, left: usize| ids.resize(known + left * SLOT_IDS, 0);
+        room(ids, known, count);
+        for at in 0..count {
+            let (start, end) = self.ranges[at];
+            let range = start as usize..end as usize;
+            let (key, place) = keys[at];
+            if let Some(slot) = key.and_then(|key| self.cache.find(key, place)) {
+                ids[known..known + SLOT_IDS].copy_from_slice(&slot.ids);
+                known += slot.count as usize;
+                continue;
+            }
+            ids.truncate(known);
+            if key.is_some() || !self.cache.long.get(&self.text[range.clone()], ids) {
+                (self.miss)(range.clone(), ids);
+                self.cache.insert(&self.text[range], &ids[known..]);
+            }
+            known = ids.len();
+            room(ids, known, count - at - 1);
+        }
+        ids.truncate(known);
+    }
+}
+
 /// 32 bytes, so that two slots share a cache line. `key` holds the bytes, and their number in its top byte; it is 0 in an
 /// empty slot.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
 struct Slot {
     key: u128,
-    ids: [TokenId; INLINE_IDS],
+    ids: [TokenId; SLOT_IDS],
     count: u32,
 }
 
 impl PretokenCache {
-    /// Appends the ids of `text[start..end]` and returns true if they are known.
-    #[inline]
-    pub fn get(&self, text: &[u8], start: usize, end: usize, ids: &mut Vec<TokenId>) -> bool {
-        let Some(key) = inline_key(text, start, end) else {
-            return self.long.get(&text[start..end], ids);
-        };
-        let Some(slot) = self.find(key) else { return false };
-        // All places are copied and those too many dropped: a copy of fixed size costs less than a loop.
-        let before = ids.len();
-        ids.extend_from_slice(&slot.ids);
-        ids.truncate(before + slot.count as usize);
-        true
-    }
-
     /// Remembers that `pretoken` becomes `ids`.
     pub fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
         match inline_key(pretoken, 0, pretoken.len()) {
-            Some(key) if ids.len() <= INLINE_IDS => self.insert_inline(key, ids),
+            Some(key) if ids.len() <= SLOT_IDS => self.insert_inline(key, ids),
             _ if pretoken.len() <= LONGEST => self.long.insert(pretoken, ids),
             _ => {}
         }
@@ -67,19 +123,19 @@ impl PretokenCache {
         *self = Self::default();
     }
 
+    /// The place of `key`: it is there or in the neighbour, which lies in the same cache line.
     #[inline]
-    fn find(&self, key: u128) -> Option<&Slot> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        let at = hash(key) & (self.slots.len() - 1);
-        // Two neighbours, in one cache line.
-        let first = &self.slots[at];
+    fn place_of(&self, key: u128) -> usize {
+        hash(key) & self.slots.len().wrapping_sub(1)
+    }
+
+    #[inline]
+    fn find(&self, key: u128, place: usize) -> Option<&Slot> {
+        let first = self.slots.get(place)?;
         if first.key == key {
             return Some(first);
         }
-        let second = &self.slots[at ^ 1];
-        (second.key == key).then_some(second)
+        self.slots.get(place ^ 1).filter(|second| second.key == key)
     }
 
     fn insert_inline(&mut self, key: u128, ids: &[TokenId]) {
@@ -88,7 +144,7 @@ impl PretokenCache {
         }
         let mut slot = Slot {
             key,
-            ids: [0; INLINE_IDS],
+            ids: [0; SLOT_IDS],
             count: ids.len() as u32,
         };
         slot.ids[..ids.len()].copy_from_slice(ids);
@@ -265,9 +321,27 @@ fn hash(key: u128) -> usize {
 mod tests {
     use super::*;
 
-    fn get(cache: &PretokenCache, pretoken: &[u8]) -> Option<Vec<TokenId>> {
+    const UNKNOWN: TokenId = 1 << 30;
+
+    fn look_up(cache: &mut PretokenCache, text: &[u8], ranges: &[Range<usize>]) -> Vec<TokenId> {
         let mut ids = Vec::new();
-        cache.get(pretoken, 0, pretoken.len(), &mut ids).then_some(ids)
+        let mut lookups = Lookups::new(text, cache, |range, ids: &mut Vec<TokenId>| {
+            ids.push(UNKNOWN + range.end as TokenId)
+        });
+        ranges
+            .iter()
+            .for_each(|range| lookups.push(range.clone(), &mut ids));
+        lookups.finish(&mut ids);
+        ids
+    }
+
+    fn get(cache: &mut PretokenCache, pretoken: &[u8]) -> Option<Vec<TokenId>> {
+        let known = Some(look_up(
+            cache,
+            pretoken,
+            std::slice::from_ref(&(0..pretoken.len())),
+        ));
+        known.filter(|ids| ids.first().is_none_or(|&id| id < UNKNOWN))
     }
 
     #[test]
@@ -280,7 +354,7 @@ mod tests {
             cache.insert(&pretoken(i), &ids(i));
         }
 
-        let known = (0..200_000).filter(|&i| match get(&cache, &pretoken(i)) {
+        let known = (0..200_000).filter(|&i| match get(&mut cache, &pretoken(i)) {
             Some(found) => found == ids(i) || panic!("{i}: {found:?}"),
             None => false,
         });
@@ -292,20 +366,43 @@ mod tests {
         let mut cache = PretokenCache::default();
         cache.insert(b"\0", &[5]);
 
-        assert_eq!(get(&cache, b"\0"), Some(vec![5]));
-        assert_eq!((get(&cache, b"\0\0"), get(&cache, b"")), (None, None));
+        assert_eq!(get(&mut cache, b"\0"), Some(vec![5]));
+        assert_eq!((get(&mut cache, b"\0\0"), get(&mut cache, b"")), (None, None));
     }
 
     #[test]
-    fn a_pretoken_is_found_inside_a_longer_text() {
+    fn pretokens_of_a_text_come_out_in_order_known_or_not() {
         let mut cache = PretokenCache::default();
         cache.insert(b" the", &[7]);
-        let text = b"over the lazy dog and on";
-        let mut ids = Vec::new();
+        cache.insert(b" dog and on and on and on", &[8; 20]);
+        let text = b"over the lazy dog and on and on and on";
 
-        assert!(cache.get(text, 4, 8, &mut ids));
-        assert!(!cache.get(text, 4, 9, &mut ids));
-        assert_eq!(ids, [7]);
+        let ranges = [0..4, 4..8, 8..13, 13..38, 4..8, 8..13];
+        let ids = look_up(&mut cache, text, &ranges);
+
+        let expected = [&[UNKNOWN + 4, 7, UNKNOWN + 13], &[8; 20][..], &[7, UNKNOWN + 13]];
+        assert_eq!(ids, expected.concat());
+    }
+
+    #[test]
+    fn more_pretokens_than_one_turn_come_out_in_order() {
+        let text: Vec<u8> = (0..4000_u32)
+            .flat_map(|i| format!("{:03}", i % 997).into_bytes())
+            .collect();
+        let ranges: Vec<_> = (0..4000).map(|i| 3 * i..3 * i + 3).collect();
+        let mut cache = PretokenCache::default();
+
+        let ids = look_up(&mut cache, &text, &ranges);
+
+        // What came again has the ids of one of its places; which one hangs on what was forgotten.
+        let place = |id: TokenId| ((id - UNKNOWN) / 3 - 1) as usize;
+        assert_eq!(ids.len(), 4000);
+        assert!(
+            ids.iter()
+                .enumerate()
+                .all(|(i, &id)| place(id) % 997 == i % 997 && place(id) <= i)
+        );
+        assert!(ids.iter().enumerate().any(|(i, &id)| place(id) < i));
     }
 
     #[test]
