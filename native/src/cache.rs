@@ -16,6 +16,8 @@ const SLOT_IDS: usize = 3;
 /// The table starts with this many slots and doubles, until its entries take 16 MB.
 const FIRST_SLOTS: usize = 1 << 12;
 const LAST_SLOTS: usize = 1 << 19;
+/// Places that a pretoken may have. With two, half of the words of a first pass over English were missed again in the second.
+const WAYS: usize = 4;
 /// Pretokens of more than this many bytes are not kept at all.
 const LONGEST: usize = 256;
 /// The table of longer pretokens is emptied when its entries take this many words of four bytes: 16 MB.
@@ -87,7 +89,8 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
                 continue;
             }
             ids.truncate(known);
-            if key.is_some() || !self.cache.long.get(&self.text[range.clone()], ids) {
+            // A short pretoken of many ids is kept with the long ones.
+            if !self.cache.long.get(&self.text[range.clone()], ids) {
                 (self.miss)(range.clone(), ids);
                 self.cache.insert(&self.text[range], &ids[known..]);
             }
@@ -123,7 +126,7 @@ impl PretokenCache {
         *self = Self::default();
     }
 
-    /// The place of `key`: it is there or in the neighbour, which lies in the same cache line.
+    /// The place of `key`: it is there or in one of the three beside it, which lie in the same two cache lines.
     #[inline]
     fn place_of(&self, key: u128) -> usize {
         hash(key) & self.slots.len().wrapping_sub(1)
@@ -135,11 +138,12 @@ impl PretokenCache {
         if first.key == key {
             return Some(first);
         }
-        self.slots.get(place ^ 1).filter(|second| second.key == key)
+        let mut others = (1..WAYS).filter_map(|way| self.slots.get(place ^ way));
+        others.find(|slot| slot.key == key)
     }
 
     fn insert_inline(&mut self, key: u128, ids: &[TokenId]) {
-        if self.used * 2 >= self.slots.len() && self.slots.len() < LAST_SLOTS {
+        if self.used * 3 >= self.slots.len() && self.slots.len() < LAST_SLOTS {
             self.grow();
         }
         let mut slot = Slot {
@@ -151,12 +155,17 @@ impl PretokenCache {
         self.place(slot);
     }
 
-    /// Puts `slot` first of its two places; what was there moves to the second, what was there is forgotten.
+    /// Puts `slot` first of its places; what was there moves to the next, and so on; what was last is forgotten.
     fn place(&mut self, slot: Slot) {
-        let at = hash(slot.key) & (self.slots.len() - 1);
-        let first = std::mem::replace(&mut self.slots[at], slot);
-        let second = std::mem::replace(&mut self.slots[at ^ 1], first);
-        self.used += usize::from(second.key == 0);
+        let place = self.place_of(slot.key);
+        let mut moved = slot;
+        for way in 0..WAYS {
+            std::mem::swap(&mut self.slots[place ^ way], &mut moved);
+            if moved.key == 0 {
+                self.used += 1;
+                return;
+            }
+        }
     }
 
     fn grow(&mut self) {
