@@ -6,6 +6,8 @@
 mod characters;
 mod dropout;
 mod symbols;
+mod tree;
+mod whole_characters;
 mod words;
 
 pub use dropout::Dropout;
@@ -14,10 +16,11 @@ pub use symbols::Symbols;
 use std::sync::OnceLock;
 
 use crate::byte_alphabet;
-use crate::merges::Merges;
+use crate::merges::{AsciiPairs, Merges};
 use crate::vocab::{TokenBytes, TokenId, Vocab};
 use crate::{Error, Result};
 use characters::Characters;
+use whole_characters::WholeCharacters;
 use words::Words;
 
 /// The settings of the model, as `tokenizer.json` names them.
@@ -54,6 +57,9 @@ pub struct Bpe {
     words: OnceLock<Option<Words>>,
     unk_id: Option<TokenId>,
     banned: Vec<TokenId>,
+    has_all_bytes: bool,
+    ascii_pairs: AsciiPairs,
+    whole_characters: OnceLock<WholeCharacters>,
 }
 
 /// One token of a pretoken and how many bytes of it the token covers.
@@ -64,11 +70,13 @@ impl Bpe {
     pub fn new(vocab: Vocab, merges: Merges, settings: BpeSettings, byte_level: bool) -> Self {
         let bytes = byte_level.then(|| TokenBytes::new(&vocab));
         let symbol = |byte: usize| vocab.id(byte_alphabet::char_of(byte as u8).encode_utf8(&mut [0; 4]));
-        let symbols_of_bytes = Box::new(std::array::from_fn(symbol));
+        let symbols_of_bytes: Box<[_; 256]> = Box::new(std::array::from_fn(symbol));
         let unk_id = settings.unk_token.as_deref().and_then(|unk| vocab.id(unk));
         Self {
             characters: Characters::new(&vocab),
             words: OnceLock::new(),
+            has_all_bytes: symbols_of_bytes.iter().all(Option::is_some),
+            ascii_pairs: AsciiPairs::new(&merges, &symbols_of_bytes),
             vocab,
             merges,
             settings,
@@ -76,15 +84,19 @@ impl Bpe {
             symbols_of_bytes,
             unk_id,
             banned: Vec::new(),
+            whole_characters: OnceLock::new(),
         }
     }
 
     /// The same model without a way to any of `ids`: neither by merging nor as a whole pretoken.
     pub fn without(&self, ids: &[TokenId]) -> Self {
+        let merges = self.merges.without_results(ids);
         Self {
-            merges: self.merges.without_results(ids),
+            ascii_pairs: AsciiPairs::new(&merges, &self.symbols_of_bytes),
+            merges,
             banned: ids.to_vec(),
             words: OnceLock::new(),
+            whole_characters: OnceLock::new(),
             ..self.clone()
         }
     }
@@ -96,7 +108,7 @@ impl Bpe {
 
     /// Whether each of the 256 bytes is a token.
     pub fn has_all_bytes(&self) -> bool {
-        self.symbols_of_bytes.iter().all(Option::is_some)
+        self.has_all_bytes
     }
 
     /// Whether [`Self::encode_bytes`] gives what [`Self::encode_text`] gives on the byte alphabet: no affixes, no
@@ -121,6 +133,18 @@ impl Bpe {
         self.settings.ignore_merges && self.dropout().is_none()
     }
 
+    /// Appends the ids of a pretoken of text whose symbols are its bytes: what [`Self::encode_bytes`] gives, sooner.
+    pub fn encode_pretoken(&self, pretoken: &str, symbols: &mut Symbols, ids: &mut Vec<TokenId>) {
+        if self.takes_whole()
+            && let Some(id) = self.whole(pretoken.as_bytes())
+        {
+            ids.push(id);
+            return;
+        }
+        self.merge_pretoken(pretoken, symbols);
+        ids.extend(symbols.ids());
+    }
+
     /// Appends the ids of a pretoken given as raw bytes. Bytes that the vocabulary lacks are skipped, as in stock.
     pub fn encode_bytes(&self, pretoken: &[u8], symbols: &mut Symbols, ids: &mut Vec<TokenId>) {
         if self.takes_whole()
@@ -130,19 +154,62 @@ impl Bpe {
             return;
         }
         self.merge_bytes(pretoken, symbols);
-        ids.extend(symbols.parts().map(|(id, _)| id));
+        ids.extend(symbols.ids());
     }
 
-    /// The same with the number of bytes that each token covers. A skipped byte shortens the sum, as in stock.
-    pub fn encode_bytes_parts(&self, pretoken: &[u8], symbols: &mut Symbols, parts: &mut Vec<Part>) {
+    /// [`Self::encode_pretoken`] with the number of bytes that each token covers. A skipped byte shortens the sum, as in
+    /// stock.
+    pub fn encode_pretoken_parts(&self, pretoken: &str, symbols: &mut Symbols, parts: &mut Vec<Part>) {
         if self.takes_whole()
-            && let Some(id) = self.whole(pretoken)
+            && let Some(id) = self.whole(pretoken.as_bytes())
         {
             parts.push((id, pretoken.len()));
             return;
         }
-        self.merge_bytes(pretoken, symbols);
+        self.merge_pretoken(pretoken, symbols);
         parts.extend(symbols.parts());
+    }
+
+    fn merge_pretoken(&self, pretoken: &str, symbols: &mut Symbols) {
+        if pretoken.is_ascii() && self.has_all_bytes {
+            let bytes = pretoken.as_bytes();
+            symbols.clear();
+            bytes
+                .iter()
+                .filter_map(|&byte| self.symbols_of_bytes[byte as usize])
+                .for_each(|id| symbols.push(id, 1));
+            return symbols.merge_from(&self.merges, |at, _, _| {
+                self.ascii_pairs.get(bytes[at], bytes[at + 1])
+            });
+        }
+        // Where merges are passed over by chance, or don't go by rank alone, every character begins as bytes.
+        let by_rank = symbols.dropout.is_none() && !self.merges.need_heap();
+        let whole = by_rank.then(|| self.whole_characters());
+        symbols.clear();
+        let mut before = None;
+        for char in pretoken.chars() {
+            let before = before.replace(char);
+            if let Some(id) = whole.and_then(|whole| whole.get(char, before)) {
+                symbols.push(id, char.len_utf8());
+                continue;
+            }
+            for &byte in char.encode_utf8(&mut [0; 4]).as_bytes() {
+                if let Some(id) = self.symbols_of_bytes[byte as usize] {
+                    symbols.push(id, 1);
+                }
+            }
+        }
+        symbols.merge(&self.merges);
+    }
+
+    fn whole_characters(&self) -> &WholeCharacters {
+        self.whole_characters.get_or_init(|| {
+            let tokens = self
+                .bytes
+                .as_ref()
+                .expect("only a byte-level model merges pretokens of bytes");
+            WholeCharacters::new(tokens, &self.symbols_of_bytes, &self.merges)
+        })
     }
 
     fn merge_bytes(&self, pretoken: &[u8], symbols: &mut Symbols) {

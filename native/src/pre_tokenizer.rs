@@ -8,6 +8,7 @@
 //! sees the pieces of the step before it, one at a time.
 
 mod behavior;
+mod block;
 mod by_char;
 mod byte_level;
 mod cl100k;

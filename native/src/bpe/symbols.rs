@@ -5,12 +5,9 @@ use std::collections::BinaryHeap;
 
 use super::Part;
 use super::dropout::Dropout;
-use crate::merges::{Merges, Rank};
+use super::tree::Tree;
+use crate::merges::{Merge, Merges, Rank};
 use crate::vocab::TokenId;
-
-/// Up to this many symbols a scan for the lowest rank beats a heap: 99 % of pretokens have at most 12 bytes.
-/// Longer ones need the heap, since the scan is quadratic and `"a" * 1_000_000` is a legal input.
-const SHORT: usize = 32;
 
 /// The symbols of one pretoken while they are merged: a list linked by position. Reused between pretokens.
 #[derive(Default)]
@@ -18,7 +15,7 @@ pub struct Symbols {
     /// Passes over merges at random, where the model has a `dropout`.
     pub dropout: Option<Dropout>,
     list: Vec<Symbol>,
-    ranked: Vec<Ranked>,
+    tree: Tree,
     pub(super) heap: BinaryHeap<Reverse<Entry>>,
 }
 
@@ -28,6 +25,8 @@ type Entry = (Rank, u32, TokenId);
 #[derive(Clone, Copy)]
 struct Symbol {
     id: TokenId,
+    // What it becomes with its right neighbour, where the tree says that they merge.
+    merged: TokenId,
     // Bytes covered; 0 marks a symbol that its left neighbour has swallowed.
     length: u32,
     previous: u32,
@@ -35,28 +34,6 @@ struct Symbol {
 }
 
 const END: u32 = u32::MAX;
-
-/// A pair of neighbours in the scan: when they merge, and into what. Pairs that don't are ranked behind all others.
-#[derive(Clone, Copy)]
-struct Ranked {
-    rank: u64,
-    id: TokenId,
-}
-
-const NEVER: u64 = u64::MAX;
-
-impl Ranked {
-    #[inline]
-    fn new(merges: &Merges, left: TokenId, right: TokenId) -> Self {
-        match merges.get(left, right) {
-            Some(merge) => Self {
-                rank: merge.rank.into(),
-                id: merge.id,
-            },
-            None => Self { rank: NEVER, id: 0 },
-        }
-    }
-}
 
 impl Symbols {
     pub(super) fn clear(&mut self) {
@@ -70,6 +47,7 @@ impl Symbols {
         }
         self.list.push(Symbol {
             id,
+            merged: 0,
             length: length as u32,
             previous: position.wrapping_sub(1),
             next: END,
@@ -81,7 +59,22 @@ impl Symbols {
         kept.map(|symbol| (symbol.id, symbol.length as usize))
     }
 
+    pub(super) fn ids(&self) -> impl Iterator<Item = TokenId> {
+        self.parts().map(|(id, _)| id)
+    }
+
     pub(super) fn merge(&mut self, merges: &Merges) {
+        self.merge_from(merges, |_, left, right| merges.get(left, right));
+    }
+
+    /// Merges until no neighbours do. `first` answers for the pairs as they were pushed: the position of the left
+    /// symbol, and the pair.
+    #[inline]
+    pub(super) fn merge_from(
+        &mut self,
+        merges: &Merges,
+        first: impl Fn(usize, TokenId, TokenId) -> Option<Merge>,
+    ) {
         if let Some(mut dropout) = self.dropout.take() {
             self.merge_dropping(merges, &mut dropout);
             self.dropout = Some(dropout);
@@ -89,45 +82,51 @@ impl Symbols {
         }
         match self.list.len() {
             0 | 1 => {}
-            2..=SHORT if !merges.need_heap() => self.merge_short(merges),
-            _ => self.merge_long(merges),
+            _ if merges.need_heap() => self.merge_by_heap(merges),
+            _ => self.merge_by_tree(merges, first),
         }
     }
 
-    /// Scans for the lowest rank again after each merge.
-    fn merge_short(&mut self, merges: &Merges) {
-        let Self { list, ranked, .. } = self;
-        ranked.clear();
-        ranked.extend(
-            list.windows(2)
-                .map(|pair| Ranked::new(merges, pair[0].id, pair[1].id)),
-        );
-        loop {
-            let (mut at, mut lowest) = (0, NEVER);
-            for (index, pair) in ranked.iter().enumerate() {
-                if pair.rank < lowest {
-                    (at, lowest) = (index, pair.rank);
-                }
-            }
-            if lowest == NEVER {
-                return;
-            }
-            let id = ranked[at].id;
-            list[at].id = id;
-            list[at].length += list[at + 1].length;
-            list.remove(at + 1);
-            ranked.remove(at);
-            if at > 0 {
-                ranked[at - 1] = Ranked::new(merges, list[at - 1].id, id);
-            }
-            if at < ranked.len() {
-                ranked[at] = Ranked::new(merges, id, list[at + 1].id);
+    #[inline]
+    fn merge_by_tree(&mut self, merges: &Merges, first: impl Fn(usize, TokenId, TokenId) -> Option<Merge>) {
+        let Self { list, tree, .. } = self;
+        tree.clear();
+        for at in 0..list.len() - 1 {
+            let merge = first(at, list[at].id, list[at + 1].id);
+            list[at].merged = merge.map_or(0, |merge| merge.id);
+            tree.push(merge);
+        }
+        // The last symbol has no neighbour, until it is one itself.
+        tree.push(None);
+        tree.finish();
+        while let Some(at) = tree.first() {
+            let symbol = list[at];
+            let gone = list[symbol.next as usize];
+            list[symbol.next as usize].length = 0;
+            tree.set(symbol.next as usize, None);
+            let right = list.get_mut(gone.next as usize).map(|after| {
+                after.previous = at as u32;
+                after.id
+            });
+            let merge = right.and_then(|right| merges.get(symbol.merged, right));
+            tree.set(at, merge);
+            list[at] = Symbol {
+                id: symbol.merged,
+                merged: merge.map_or(0, |merge| merge.id),
+                length: symbol.length + gone.length,
+                next: gone.next,
+                ..symbol
+            };
+            if let Some(before) = list.get_mut(symbol.previous as usize) {
+                let merge = merges.get(before.id, symbol.merged);
+                before.merged = merge.map_or(0, |merge| merge.id);
+                tree.set(symbol.previous as usize, merge);
             }
         }
     }
 
     /// A heap of the pairs that can merge; entries that a neighbour's merge made stale are dropped when they come up.
-    fn merge_long(&mut self, merges: &Merges) {
+    fn merge_by_heap(&mut self, merges: &Merges) {
         self.fill_heap(merges);
         while let Some(Reverse((_, at, id))) = self.heap.pop() {
             self.merge_entry(merges, at, id);

@@ -98,21 +98,21 @@ fn is_safe(
         tails.insert(mark_id);
     }
     let mut heads = HashSet::from([mark_id]);
-    close(&mut heads, merges, |(left, _, _)| left);
-    close(&mut tails, merges, |(_, right, _)| right);
+    close(&mut heads, merges, |(left, _)| left);
+    close(&mut tails, merges, |(_, right)| right);
     !merges
-        .triples()
+        .iter()
         .any(|(left, right, _)| tails.contains(&left) && heads.contains(&right))
 }
 
 /// Adds what merges make of members of `set` on one side, until nothing new comes.
-fn close(set: &mut HashSet<TokenId>, merges: &Merges, side: impl Fn((TokenId, TokenId, TokenId)) -> TokenId) {
+fn close(set: &mut HashSet<TokenId>, merges: &Merges, side: impl Fn((TokenId, TokenId)) -> TokenId) {
     loop {
         let before = set.len();
         let made: Vec<_> = merges
-            .triples()
-            .filter(|&triple| set.contains(&side(triple)))
-            .map(|(_, _, made)| made)
+            .iter()
+            .filter(|&(left, right, _)| set.contains(&side((left, right))))
+            .map(|(_, _, merge)| merge.id)
             .collect();
         set.extend(made);
         if set.len() == before {

@@ -203,10 +203,10 @@ impl Tokenizer {
             scratch,
             ..
         } = state;
-        let bytes = segment.as_bytes();
         self.split_ranges(segment, scratch, |range| {
             parts.clear();
-            self.bpe.encode_bytes_parts(&bytes[range.clone()], symbols, parts);
+            self.bpe
+                .encode_pretoken_parts(&segment[range.clone()], symbols, parts);
             let mut at = range.start;
             for &(id, length) in parts.iter() {
                 let span = whole_characters(segment, at, at + length);

@@ -10,6 +10,7 @@ use super::draw::Draw;
 use super::{Route, State, Tokenizer};
 use crate::added_tokens::Allowed;
 use crate::bpe::{Bpe, Symbols};
+use crate::cache::Lookups;
 use crate::cache::PretokenCache;
 use crate::encoding::Encoding;
 use crate::normalized::NormalizedText;
@@ -74,7 +75,7 @@ impl Model<'_> {
         symbols: &mut Symbols,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        if self.cached && cache.get(text.as_bytes(), range.start, range.end, ids) {
+        if self.cached && cache.get(text.as_bytes(), range.clone(), ids) {
             return Ok(());
         }
         let before = ids.len();
@@ -240,7 +241,7 @@ impl Tokenizer {
                         bpe.encode_bytes(&std::mem::take(&mut broken), symbols, &mut ids);
                     }
                     self.split_ranges(text, scratch, |range| {
-                        bpe.encode_bytes(&text.as_bytes()[range], symbols, &mut ids);
+                        bpe.encode_pretoken(&text[range], symbols, &mut ids);
                     })?;
                 }
                 broken.extend_from_slice(chunk.invalid());
@@ -379,24 +380,16 @@ impl Tokenizer {
         } else {
             text
         };
-        let bytes = text.as_bytes();
-        let mut encode = |range: Range<usize>| {
-            if model.cached && cache.get(bytes, range.start, range.end, ids) {
-                return;
-            }
-            let before = ids.len();
-            model.bpe.encode_bytes(&bytes[range.clone()], symbols, ids);
-            if model.cached {
-                cache.insert(&bytes[range], &ids[before..]);
-            }
+        let miss = |range: Range<usize>, ids: &mut Vec<TokenId>| {
+            model.bpe.encode_pretoken(&text[range], symbols, ids);
         };
-        let mut waiting = Waiting::default();
-        self.split_ranges(text, scratch, |range| {
-            if waiting.push(range) {
-                waiting.drain(&mut encode);
-            }
-        })?;
-        waiting.drain(&mut encode);
+        if !model.cached {
+            let mut miss = miss;
+            return self.split_ranges(text, scratch, |range| miss(range, ids));
+        }
+        let mut lookups = Lookups::new(text.as_bytes(), cache, miss);
+        self.split_ranges(text, scratch, |range| lookups.push(range, ids))?;
+        lookups.finish(ids);
         Ok(())
     }
 
@@ -443,42 +436,6 @@ impl Tokenizer {
             }
         })?;
         outcome
-    }
-}
-
-/// Pretokens that were cut and not yet looked up. Cutting guesses branches wrong and looking up waits for memory; done
-/// in turns of some dozen pretokens, the waits of one turn overlap.
-struct Waiting {
-    ranges: [(u32, u32); Self::TURN],
-    count: usize,
-}
-
-impl Default for Waiting {
-    fn default() -> Self {
-        Self {
-            ranges: [(0, 0); Self::TURN],
-            count: 0,
-        }
-    }
-}
-
-impl Waiting {
-    const TURN: usize = 64;
-
-    /// Adds a range and returns whether there is no room for another.
-    #[inline]
-    fn push(&mut self, range: Range<usize>) -> bool {
-        self.ranges[self.count] = (range.start as u32, range.end as u32);
-        self.count += 1;
-        self.count == Self::TURN
-    }
-
-    #[inline]
-    fn drain(&mut self, encode: &mut impl FnMut(Range<usize>)) {
-        for &(start, end) in &self.ranges[..self.count] {
-            encode(start as usize..end as usize);
-        }
-        self.count = 0;
     }
 }
 
