@@ -15,6 +15,7 @@ __all__ = [
     "_rebuild_encoding",
     "num_threads",
     "set_worker_process",
+    "supported_components",
 ]
 
 # content, special, normalized, single_word, lstrip, rstrip

@@ -203,7 +203,7 @@ def test_a_missing_value_is_refused_where_stock_refuses_it(key: str) -> None:
         (("model", "merges", 0), ["a", "c"], "merge 0 is 'a c', but 'c' is not in model.vocab"),
         (("model", "merges", 0), ["b", "b"], "merge 0 is 'b b', but 'bb' is not in model.vocab"),
         (("model", "dropout"), 1.5, "model.dropout should be a number from 0 to 1, found 1.5"),
-        (("model", "type"), "Unigram", "model has type 'Unigram'; hf_bpe supports 'BPE'"),
+        (("model", "type"), "Unigram", "model.type is 'Unigram'; hf_bpe supports 'BPE'"),
         (("added_tokens", 1, "id"), -1, r"added_tokens\[1\].id should be a number from 0 to 4294967295, found -1"),
         (("added_tokens", 1, "content"), 5, r"added_tokens\[1\].content should be a string, found 5"),
         (("truncation", "direction"), "Up", "truncation.direction should be 'Left' or 'Right', found \"Up\""),

@@ -21,8 +21,13 @@ pub struct Vocab {
 }
 
 impl Vocab {
-    /// Adds `token`, and returns whether it is new; where the text is there already its id is replaced.
-    pub fn insert(&mut self, token: &str, id: TokenId) -> bool {
+    /// Adds `token`; where the text is there already its id is replaced.
+    pub fn insert(&mut self, token: &str, id: TokenId) {
+        self.insert_new(token, id);
+    }
+
+    /// The same; returns whether the text is new.
+    pub fn insert_new(&mut self, token: &str, id: TokenId) -> bool {
         match self.texts.insert(token.as_bytes()) {
             Inserted::New => {
                 self.ids.push(id);

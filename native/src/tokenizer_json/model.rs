@@ -177,7 +177,7 @@ impl<'de> Deserialize<'de> for VocabField {
                 while let Some(token) = map.next_key_seed(Text::Token)? {
                     let value = map.next_value::<Value>()?;
                     match value.as_u64().map(TokenId::try_from) {
-                        Some(Ok(id)) if vocab.insert(&token, id) => {}
+                        Some(Ok(id)) if vocab.insert_new(&token, id) => {}
                         Some(Ok(_)) => return Err(twice("model.vocab", &token)),
                         _ => {
                             wrong.get_or_insert_with(|| wrong_id(&token, &value));
