@@ -79,10 +79,9 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
         // a loop.
         let room = |ids: &mut Vec<TokenId>, known: usize, left: usize| ids.resize(known + left * SLOT_IDS, 0);
         room(ids, known, count);
-        for at in 0..count {
+        for (at, &(key, place)) in keys[..count].iter().enumerate() {
             let (start, end) = self.ranges[at];
             let range = start as usize..end as usize;
-            let (key, place) = keys[at];
             if let Some(slot) = key.and_then(|key| self.cache.find(key, place)) {
                 ids[known..known + SLOT_IDS].copy_from_slice(&slot.ids);
                 known += slot.count as usize;
