@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hf_bpe._native import Tokenizer
+from hf_bpe.formats import gpt2
 
 _OWN_FILES = (
     "tokenizer.json",
@@ -74,18 +74,9 @@ def write_vocab_and_merges(core: Tokenizer, directory: Path, prefix: str | None)
     """Write GPT-2's vocab.json and merges.txt. They hold no split pattern, special tokens or flags.
 
     Raises:
-        ValueError: A piece holds a space or a line end, which merges.txt can't carry.
+        ConversionError: A piece holds a space or a line end, which merges.txt can't carry.
     """
-    merges = core.merges()
-    for rank, pair in enumerate(merges):
-        for piece in pair:
-            if any(char in piece for char in " \n\r"):
-                raise ValueError(f"merge {rank} has the piece {piece!r}: merges.txt can't hold it, tokenizer.json can.")
-    vocab = dict(sorted(core.get_vocab(with_added_tokens=False).items(), key=lambda item: item[1]))
-    texts = {
-        _prefixed("vocab.json", prefix): json.dumps(vocab, ensure_ascii=False),
-        _prefixed("merges.txt", prefix): "".join(["#version: 0.2\n", *(f"{left} {right}\n" for left, right in merges)]),
-    }
+    texts = {_prefixed(name, prefix): text for name, text in gpt2.file_texts(core).items()}
     with staging(directory) as folder:
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8", newline="")
