@@ -25,6 +25,7 @@ from hf_bpe.methods.template import TemplateMethods
 from hf_bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    import tiktoken
     import tokenizers
 
 # What loading leaves among the arguments and must not reach tokenizer_config.json: it differs from machine to machine.
@@ -154,6 +155,25 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
     def backend_tokenizer(self) -> tokenizers.Tokenizer:
         """A stock `tokenizers.Tokenizer` of the same JSON, built on demand. Changing it doesn't change this object."""
         return backend.stock_twin(self)
+
+    def to_tiktoken(self, name: str | None = None) -> tiktoken.Encoding:
+        """Return a `tiktoken.Encoding` with the ids of this tokenizer.
+
+        Each added token becomes a special token, found where a call allows it. tiktoken adds no BOS or EOS.
+
+        Args:
+            name: The name of the encoding.
+
+        Raises:
+            ConversionError: tiktoken would give other ids. The message has the shortest text that shows it.
+
+        Example:
+            >>> tokenizer.to_tiktoken().encode("hello world")
+            [31373, 995]
+        """
+        from hf_bpe.formats import tiktoken_encoding
+
+        return tiktoken_encoding.to_encoding(self.vocabulary, name)
 
     def save_pretrained(
         self,

@@ -21,6 +21,7 @@ LAYERS: tuple[set[str], ...] = (
     {"auto", "backend", "corpus", "encoding", "inputs", "loading", "saving", "special_tokens", "tiktoken_rules"},
     {"batch", "methods", "training"},
     {"tokenizer"},
+    {"importing"},
     {"__init__"},
     {"cli"},
 )

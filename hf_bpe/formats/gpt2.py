@@ -157,7 +157,8 @@ def _check_pipeline(vocabulary: Vocabulary) -> None:
     if text is not None:
         raise ConversionError(
             "vocab.json and merges.txt hold no pipeline, and GPT-2's gives other ids: "
-            f"{text!r} is {ours(text)} and would become {theirs(text)}. Write tokenizer.json, or pass any_pipeline=True to write the model alone."
+            f"{text!r} is {ours(text)} and would become {theirs(text)}. Write tokenizer.json, or pass "
+            "any_pipeline=True to write the model alone."
         )
 
 
