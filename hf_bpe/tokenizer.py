@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tokenizers import AddedToken
@@ -21,6 +22,7 @@ from hf_bpe._native import Tokenizer
 from hf_bpe.methods.decoding import DecodingMethods
 from hf_bpe.methods.encoding import EncodingMethods
 from hf_bpe.methods.template import TemplateMethods
+from hf_bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import tokenizers
@@ -71,6 +73,8 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
     special_tokens_pattern = None
     token_type_ids_pattern = "bert_style"
     token_type_ids_include_special_tokens = True
+    # What the format that this tokenizer was read from knows beyond tokenizer.json.
+    _details: Mapping[str, object] = MappingProxyType({})
 
     def __init__(
         self,
@@ -109,6 +113,36 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
             resolved_vocab_files, *args, **kwargs
         )
         return tokenizer
+
+    @classmethod
+    def from_vocabulary(cls, vocabulary: Vocabulary, **kwargs: Any) -> HfBpeTokenizer:
+        """Return the tokenizer of a vocabulary that was trained, extended or read from any format.
+
+        Args:
+            vocabulary: Tokens, pipeline, special tokens by role, chat template.
+            **kwargs: The constructor's arguments, in place of what the vocabulary says.
+
+        Example:
+            >>> HfBpeTokenizer.from_vocabulary(tokenizer.vocabulary).vocabulary == tokenizer.vocabulary
+            True
+        """
+        settings = special_tokens.settings_of_vocabulary(vocabulary) | kwargs
+        tokenizer = cls(tokenizer_object=vocabulary.core, **settings)
+        if vocabulary.post_processor is None and not {"add_bos_token", "add_eos_token"} & settings.keys():
+            # The constructor puts an empty template there, as stock does.
+            tokenizer._core = tokenizer._core.with_component("post_processor", None)
+        tokenizer._details = dict(vocabulary.details)
+        return tokenizer
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Everything that this tokenizer consists of, as the immutable value that formats write."""
+        return Vocabulary(
+            self._core,
+            special_tokens=special_tokens.roles_of(self),
+            chat_template=self.chat_template,
+            details={**self._details, **special_tokens.settings_beside_vocabulary(self)},
+        )
 
     @classmethod
     def register_for_auto_class(cls, auto_class: str | type = "AutoTokenizer") -> None:

@@ -15,9 +15,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
     {"errors", "byte_alphabet", "split_patterns", "_native"},
-    {"parallelism"},
-    {"auto", "backend", "corpus", "encoding", "inputs", "loading", "pipeline_json", "saving", "special_tokens"}
-    | {"tiktoken_rules"},
+    {"parallelism", "pipeline_json"},
+    {"known_encodings", "vocabulary"},
+    {"formats"},
+    {"auto", "backend", "corpus", "encoding", "inputs", "loading", "saving", "special_tokens", "tiktoken_rules"},
     {"batch", "methods", "training"},
     {"tokenizer"},
     {"__init__"},

@@ -33,6 +33,18 @@ pub struct AddedToken {
 }
 
 impl AddedToken {
+    /// A special token that is found wherever a text spells it.
+    pub fn special(content: String) -> Self {
+        Self {
+            content,
+            special: true,
+            normalized: false,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+        }
+    }
+
     fn from_node(node: &Node) -> Result<(TokenId, Self)> {
         let flag = |name| node.field(name)?.bool();
         let token = Self {
@@ -102,8 +114,15 @@ impl AddedTokens {
             // As stock: what was special once is skipped in decoding, whatever later entries say.
             self.special_contents.insert(token.content.clone());
         }
-        match self.by_id.get(&id) {
-            Some(&at) => self.tokens[at] = (id, token),
+        // Two names of one id are both found in texts: stock forgets the first.
+        let same = |at: &usize| self.tokens[*at].1.content == token.content;
+        let known = self.by_id.get(&id).copied().filter(same);
+        match known.or_else(|| {
+            self.by_id
+                .get(&id)
+                .and_then(|_| (0..self.tokens.len()).find(same))
+        }) {
+            Some(at) => self.tokens[at] = (id, token),
             None => {
                 self.by_id.insert(id, self.tokens.len());
                 self.tokens.push((id, token));

@@ -7,6 +7,7 @@ mod align;
 mod decode;
 mod encode;
 mod pieces;
+mod ranks;
 mod state;
 
 use std::borrow::Cow;

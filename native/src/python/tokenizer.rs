@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 use super::encoding::PyEncoding;
 use super::ids::{SharedInts, id_from, ids_from};
 use super::inputs::{Given, read_truncation};
+use super::ranks;
 use super::text::{Text, wrong_type};
 use crate::added_tokens::AddedToken;
 use crate::bpe::BpeSettings;
@@ -119,6 +120,32 @@ impl PyTokenizer {
         Ok(py.detach(|| Tokenizer::from_file(file))?.into())
     }
 
+    /// Every split of a token is a merge, and special tokens keep the ids that they are given.
+    #[staticmethod]
+    #[pyo3(signature = (ranks, special_tokens, components, *, ignore_merges = true))]
+    fn from_ranks(
+        py: Python<'_>,
+        ranks: &Bound<'_, PyDict>,
+        special_tokens: &Bound<'_, PyDict>,
+        components: std::collections::BTreeMap<String, String>,
+        ignore_merges: bool,
+    ) -> PyResult<Self> {
+        let ranks = ranks::read_ranks(ranks)?;
+        let special_tokens = ranks::read_special_tokens(special_tokens)?;
+        let components = read_components(components)?;
+        let core = py.detach(|| Tokenizer::from_ranks(&ranks, special_tokens, components, ignore_merges));
+        Ok(core?.into())
+    }
+
+    /// The bytes and ids of the model's tokens, without added ones.
+    fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let ranks = PyDict::new(py);
+        for (bytes, id) in self.core.ranks()? {
+            ranks.set_item(PyBytes::new(py, &bytes), id)?;
+        }
+        Ok(ranks)
+    }
+
     #[pyo3(signature = (*, pretty = true))]
     fn to_json(&self, py: Python<'_>, pretty: bool) -> String {
         py.detach(|| self.core.to_json(pretty))
@@ -193,6 +220,19 @@ impl PyTokenizer {
     #[getter]
     fn unk_token(&self) -> Option<&str> {
         self.core.bpe().settings.unk_token.as_deref()
+    }
+
+    /// The settings of the model by their names in `tokenizer.json`.
+    fn model_settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let settings = &self.core.bpe().settings;
+        let dict = PyDict::new(py);
+        dict.set_item("unk_token", &settings.unk_token)?;
+        dict.set_item("continuing_subword_prefix", &settings.continuing_subword_prefix)?;
+        dict.set_item("end_of_word_suffix", &settings.end_of_word_suffix)?;
+        dict.set_item("fuse_unk", settings.fuse_unk)?;
+        dict.set_item("byte_fallback", settings.byte_fallback)?;
+        dict.set_item("ignore_merges", settings.ignore_merges)?;
+        Ok(dict)
     }
 
     #[pyo3(signature = (*, with_added_tokens = true))]
