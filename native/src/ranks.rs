@@ -1,9 +1,15 @@
 //! Rank files and merge lists: the two ways in which byte pair encoding is written down.
 //!
 //! A rank file lists token bytes with a rank, and any two neighbours that together are a token may merge, the lowest
-//! rank first. A merge list names each pair that may. [`merges_of_ranks`] gives the list that equals a rank file.
+//! rank first. A merge list names each pair that may. [`merges_of_ranks`] gives the list that equals a rank file;
+//! [`agreement`] says whether a list equals the rank file of its own ids.
 
-use std::collections::HashSet;
+mod agreement;
+mod run;
+
+use hashbrown::HashSet;
+
+pub use agreement::{Agreement, Verdict, agreement};
 
 use crate::merges::{Merge, Merges, Rank};
 use crate::vocab::{TokenBytes, TokenId};
@@ -45,6 +51,12 @@ pub fn ranked(triples: &[Triple]) -> Merges {
         let rank = rank as Rank;
         ((left, right), Merge { rank, id })
     }))
+}
+
+/// The merges of a rank file: each split of a token, ranked by the token's id, so that ties go to the leftmost.
+pub fn of_rank_file(tokens: &TokenBytes) -> Merges {
+    let splits = merges_of_ranks(tokens).into_iter();
+    Merges::from_ids(splits.map(|(left, right, id)| ((left, right), Merge { rank: id, id })))
 }
 
 #[cfg(test)]

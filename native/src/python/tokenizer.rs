@@ -146,6 +146,12 @@ impl PyTokenizer {
         Ok(ranks)
     }
 
+    /// `"equal"`, `"different"` or `"unproved"`; texts with other ids; tokens that merges don't lead to.
+    fn agreement_with_ranks(&self, py: Python<'_>) -> PyResult<ranks::PyAgreement> {
+        let found = py.detach(|| self.core.agreement_with_ranks())?;
+        Ok(ranks::agreement(py, &found))
+    }
+
     #[pyo3(signature = (*, pretty = true))]
     fn to_json(&self, py: Python<'_>, pretty: bool) -> String {
         py.detach(|| self.core.to_json(pretty))

@@ -5,7 +5,7 @@ use hashbrown::HashSet;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::{Bpe, BpeSettings};
 use crate::byte_alphabet::{bytes_to_token, token_to_bytes};
-use crate::ranks::{merges_of_ranks, ranked};
+use crate::ranks::{Agreement, agreement, merges_of_ranks, ranked};
 use crate::tokenizer_json::Components;
 use crate::vocab::{TokenBytes, TokenId, Vocab};
 use crate::{Error, Result};
@@ -68,6 +68,21 @@ impl Tokenizer {
             ranks.push((bytes, id));
         }
         Ok(ranks)
+    }
+}
+
+impl Tokenizer {
+    /// Whether the merges give the ids that a rank file of [`Self::ranks`] gives, on every pretoken.
+    ///
+    /// # Errors
+    /// [`Error::Value`] where there is no such rank file.
+    pub fn agreement_with_ranks(&self) -> Result<Agreement> {
+        let mut vocab = Vocab::default();
+        for (bytes, id) in self.ranks()? {
+            vocab.insert(&bytes_to_token(&bytes), id);
+        }
+        vocab.finish();
+        agreement(&TokenBytes::new(&vocab), &self.bpe.merges)
     }
 }
 
