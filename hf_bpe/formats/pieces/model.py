@@ -26,12 +26,22 @@ class PieceType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TextRules:
-    """What happens to a text before it is cut into pieces."""
+    """What happens to a text before it is cut into pieces.
+
+    The first four are SentencePiece's. `prefix_after_pieces` says that a text gets the dummy prefix anew behind a
+    user-defined piece, and none before one, as in llama.cpp.
+    """
 
     add_dummy_prefix: bool = True
     remove_extra_whitespaces: bool = False
     escape_whitespaces: bool = True
     charsmap: bytes = b""
+    prefix_after_pieces: bool = False
+
+    @property
+    def local(self) -> bool:
+        """Whether the rules do the same to a text in one part and in several."""
+        return not (self.add_dummy_prefix or self.remove_extra_whitespaces or self.charsmap)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """Writes a piece model as a `tokenizer.json` that gives the ids that SentencePiece gives.
 
-Two things can't be said the usual way, and are said so that ids stay equal:
+Two things can't be said the usual way, and are said so that ids stay equal to SentencePiece's:
 
 - A user-defined piece is cut out of the text after the dummy prefix was put before it, and isn't followed by a new
-  prefix. As an added token it would be, so it is cut out by a `Split`, and `ignore_merges` takes it whole. Where a
-  model has no dummy prefix, an added token does the same and is used.
+  prefix. As an added token it would be (and is in llama.cpp: `TextRules.prefix_after_pieces`), so it is cut out by a
+  `Split`, and `ignore_merges` takes it whole. Where a model has no dummy prefix, an added token does the same.
 - `ignore_merges` would also take other pieces whole: a control piece spelled out in a text between two user-defined
   pieces, say. A second `Split` cuts a pretoken that spells such a piece where its own tokens meet.
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from hf_bpe._native import Tokenizer
@@ -42,12 +42,12 @@ def tokenizer_json(model: PieceModel, where: str, *, add_bos_token: bool, add_eo
         if kind in (PieceType.CONTROL, PieceType.UNKNOWN)
     ]
     pipeline["post_processor"] = _template(model, ids, bos=add_bos_token, eos=add_eos_token)
-    user_defined = model.of_type(PieceType.USER_DEFINED)
+    _check_user_defined(model, where)
+    user_defined = [piece for piece in model.of_type(PieceType.USER_DEFINED) if is_found(piece, model.rules)]
     if not user_defined:
         return pipeline
-    _check_user_defined(user_defined, model.rules, where)
-    if model.rules == TextRules(add_dummy_prefix=False, escape_whitespaces=model.rules.escape_whitespaces):
-        return _with_added_pieces(pipeline, user_defined, ids)
+    if model.rules.local or model.rules.prefix_after_pieces:
+        return _with_added_pieces(pipeline, user_defined, ids, model.rules)
     return _with_split_pieces(pipeline, user_defined, model)
 
 
@@ -81,6 +81,11 @@ def decoder_of(rules: TextRules, *, byte_fallback: bool) -> Json:
     if rules.add_dummy_prefix or rules.remove_extra_whitespaces:
         steps.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
     return {"type": "Sequence", "decoders": steps}
+
+
+def is_found(piece: str, rules: TextRules) -> bool:
+    """Whether a text can hold a user-defined piece: one spelled with a space is sought after spaces were escaped."""
+    return not (rules.escape_whitespaces and " " in piece)
 
 
 def user_defined_split(user_defined: Sequence[str]) -> Json:
@@ -140,9 +145,16 @@ def _template(model: PieceModel, ids: Mapping[str, int], *, bos: bool, eos: bool
     return template
 
 
-def _with_added_pieces(pipeline: Json, user_defined: Sequence[str], ids: Mapping[str, int]) -> Json:
-    """Add user-defined pieces as added tokens, sought after spaces were escaped if one of them spells a space."""
-    normalized = any(SPACE in piece for piece in user_defined)
+def sought_normalized(user_defined: Iterable[str], rules: TextRules) -> bool:
+    """Whether user-defined pieces are sought after spaces were escaped: if one of them spells a space."""
+    return not rules.prefix_after_pieces and any(SPACE in piece for piece in user_defined)
+
+
+def _with_added_pieces(
+    pipeline: Json, user_defined: Sequence[str], ids: Mapping[str, int], rules: TextRules
+) -> Json:
+    """Add user-defined pieces as added tokens."""
+    normalized = sought_normalized(user_defined, rules)
     pieces = [_added_token(piece, ids[piece], special=False, normalized=normalized) for piece in user_defined]
     return pipeline | {
         "added_tokens": sorted([*pipeline["added_tokens"], *pieces], key=lambda token: int(token["id"])),
@@ -185,15 +197,14 @@ def _first_token(piece: str, token: str | None, model: PieceModel) -> str:
     return next((piece[:end] for end, char in enumerate(piece) if char in known), piece)
 
 
-def _check_user_defined(user_defined: Sequence[str], rules: TextRules, where: str) -> None:
-    for piece in user_defined:
-        if " " in piece and rules.escape_whitespaces:
+def _check_user_defined(model: PieceModel, where: str) -> None:
+    """Raise where SentencePiece keeps the normalizer away from a user-defined piece, and that makes a difference."""
+    for piece in model.of_type(PieceType.USER_DEFINED):
+        squeezed = model.rules.remove_extra_whitespaces and "  " in piece
+        if squeezed or (model.rules.charsmap and _mapped(piece, model.rules.charsmap) != piece):
+            cause = "remove_extra_whitespaces" if squeezed else "precompiled_charsmap"
             raise ConversionError(
-                f"{where}: user-defined piece {piece!r} holds a space, which no normalized text has; write it as {SPACE!r}"
-            )
-        if rules.charsmap and _mapped(piece, rules.charsmap) != piece:
-            raise ConversionError(
-                f"{where}: normalizer_spec.precompiled_charsmap changes user-defined piece {piece!r}, which SentencePiece "
+                f"{where}: normalizer_spec.{cause} changes user-defined piece {piece!r}, which SentencePiece "
                 f"protects from it; tokenizer.json can't. The text {piece!r} would change."
             )
 

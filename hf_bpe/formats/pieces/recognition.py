@@ -10,11 +10,18 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from hf_bpe.errors import ConversionError
-from hf_bpe.formats.pieces.model import BYTE_PIECES, PieceModel, PieceType, TextRules
-from hf_bpe.formats.pieces.pipeline import decoder_of, normalizer_of, user_defined_split
+from hf_bpe.formats.pieces.model import BYTE_PIECES, SPACE, PieceModel, PieceType, TextRules
+from hf_bpe.formats.pieces.pipeline import (
+    decoder_of,
+    is_found,
+    normalizer_of,
+    sought_normalized,
+    user_defined_split,
+)
 from hf_bpe.vocabulary import Vocabulary
 
 Json: TypeAlias = dict[str, Any]
@@ -42,7 +49,8 @@ def pieces_of(vocabulary: Vocabulary, target: str) -> PieceModel:
     tokens = _tokens_by_id(vocabulary, target)
     rules = _rules(vocabulary.normalizer, target)
     split_pieces = _split_pieces(vocabulary, set(tokens), rules, target)
-    types = _types(vocabulary, tokens, split_pieces, target)
+    types = _types(vocabulary, tokens, split_pieces, rules, target)
+    rules = _with_added_pieces(vocabulary, split_pieces, rules, target)
     _check_decoder(vocabulary, rules, target)
     unknown = tokens[types.index(PieceType.UNKNOWN)]
     roles = {role: token for role, token in vocabulary.special_tokens.items() if isinstance(token, str)}
@@ -116,11 +124,28 @@ def _split_pieces(vocabulary: Vocabulary, tokens: set[str], rules: TextRules, ta
     )
 
 
+def _with_added_pieces(vocabulary: Vocabulary, split_pieces: set[str], rules: TextRules, target: str) -> TextRules:
+    """Return `rules` with what the added tokens that aren't special say of the text around them."""
+    added = {flags["content"]: flags for flags in vocabulary.added_tokens.values() if not flags["special"]}
+    if added and split_pieces:
+        piece = min(added)
+        raise _refusal(target, f"{piece!r} is an added token, and the pre-tokenizer splits at others", f"a{piece}a")
+    rules = replace(rules, prefix_after_pieces=bool(added) and not rules.local)
+    normalized = sought_normalized(added, rules)
+    for piece, flags in added.items():
+        if flags["normalized"] != normalized and (SPACE in piece or " " in piece or rules.prefix_after_pieces):
+            reason = f"added token {piece!r} is sought {'after' if flags['normalized'] else 'before'} normalization"
+            raise _refusal(target, f"{reason}, such a piece the other way", f"a{piece.replace(SPACE, ' ')}a")
+    return rules
+
+
 def _is_guard(split: Json) -> bool:
     return str(split.get("pattern", {}).get("Regex", "")).startswith(r"\A")
 
 
-def _types(vocabulary: Vocabulary, tokens: Sequence[str], split_pieces: set[str], target: str) -> list[int]:
+def _types(
+    vocabulary: Vocabulary, tokens: Sequence[str], split_pieces: set[str], rules: TextRules, target: str
+) -> list[int]:
     unknown = vocabulary.model_settings.get("unk_token") or vocabulary.special_tokens.get("unk_token")
     if unknown is None:
         raise ConversionError(f"{target} can't hold this vocabulary: such a model needs an unk_token, and it has none")
@@ -132,19 +157,27 @@ def _types(vocabulary: Vocabulary, tokens: Sequence[str], split_pieces: set[str]
     if vocabulary.byte_fallback and (lacking := set(BYTE_PIECES) - set(tokens)):
         raise ConversionError(f"{target} can't hold this vocabulary: byte_fallback is set, but {min(lacking)!r} is no token")
     return [
-        _type(token, added.get(token), unknown=token == unknown, split=token in split_pieces, bytes_are=vocabulary.byte_fallback)
+        _type(
+            token,
+            added.get(token),
+            unknown=token == unknown,
+            user_defined=token in split_pieces or not is_found(token, rules),
+            byte_fallback=vocabulary.byte_fallback,
+        )
         for token in tokens
     ]
 
 
-def _type(token: str, added: Mapping[str, Any] | None, *, unknown: bool, split: bool, bytes_are: bool) -> PieceType:
+def _type(
+    token: str, added: Mapping[str, Any] | None, *, unknown: bool, user_defined: bool, byte_fallback: bool
+) -> PieceType:
     if unknown:
         return PieceType.UNKNOWN
     if added is not None:
         return PieceType.CONTROL if added["special"] else PieceType.USER_DEFINED
-    if split:
+    if user_defined:
         return PieceType.USER_DEFINED
-    return PieceType.BYTE if bytes_are and token in BYTE_PIECES else PieceType.NORMAL
+    return PieceType.BYTE if byte_fallback and token in BYTE_PIECES else PieceType.NORMAL
 
 
 def _check_decoder(vocabulary: Vocabulary, rules: TextRules, target: str) -> None:

@@ -10,8 +10,11 @@ A model that is read and written again has the same bytes, if they were canonica
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
+from hf_bpe.errors import ConversionError, TokenizerFileError
+from hf_bpe.formats.pieces.ends import ends
+from hf_bpe.formats.pieces.model import PieceType
 from hf_bpe.formats.pieces.pipeline import tokenizer_json
 from hf_bpe.formats.pieces.recognition import pieces_of
 from hf_bpe.formats.pieces.scores import scored
@@ -47,11 +50,11 @@ def read(path: str | Path, *, add_bos_token: bool = True, add_eos_token: bool = 
     """
     path = Path(path)
     model, kept = proto.parse(proto.read_bytes(path), path.name)
-    return Vocabulary.from_json(
-        tokenizer_json(model, path.name, add_bos_token=add_bos_token, add_eos_token=add_eos_token),
-        special_tokens=model.roles,
-        details={NAME: kept},
-    )
+    parsed = tokenizer_json(model, path.name, add_bos_token=add_bos_token, add_eos_token=add_eos_token)
+    try:
+        return Vocabulary.from_json(parsed, special_tokens=model.roles, details={NAME: kept})
+    except TokenizerFileError as error:
+        raise ConversionError(f"{path.name}: as a tokenizer.json it would be refused: {error}") from error
 
 
 def write(vocabulary: Vocabulary, path: str | Path) -> list[Path]:
@@ -73,5 +76,17 @@ def to_bytes(vocabulary: Vocabulary) -> bytes:
     """Return the bytes that `write` writes."""
     kept = cast("proto.Kept | None", vocabulary.details.get(NAME))
     known = kept["scores"] if kept else ()
-    model = scored(pieces_of(vocabulary, _TARGET), vocabulary, _TARGET, known=known)
-    return proto.serialize(model, kept)
+    model = pieces_of(vocabulary, _TARGET)
+    if model.rules.prefix_after_pieces:
+        piece = min(model.of_type(PieceType.USER_DEFINED), key=len)
+        raise ConversionError(
+            f"{_TARGET} can't hold this vocabulary: behind the added token {piece!r} a text is normalized anew, with a "
+            f"dummy prefix or without its spaces, in such a model only as a whole. The text {piece + 'a'!r} would change."
+        )
+    return proto.serialize(scored(model, vocabulary, _TARGET, known=known), kept)
+
+
+def options(vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return what `write` leaves out: whether BOS and EOS are added, as the arguments of `read`."""
+    before, after = ends(vocabulary, _TARGET)
+    return {"add_bos_token": before, "add_eos_token": after}
