@@ -144,7 +144,9 @@ class _Cursor:
 
     def _check_count(self, count: int, size: int, what: str) -> None:
         if count > MOST_ENTRIES or count * size > len(self._data) - self._at:
-            raise self._error(f"claims {count} {what} from byte {self._at} on, more than the file holds or hf_bpe reads")
+            raise self._error(
+                f"claims {count} {what} from byte {self._at} on, more than the file holds or hf_bpe reads"
+            )
 
     def _error(self, problem: str) -> ConversionError:
         return ConversionError(f"{self._name}: {self._key} {problem}")

@@ -150,9 +150,7 @@ def sought_normalized(user_defined: Iterable[str], rules: TextRules) -> bool:
     return not rules.prefix_after_pieces and any(SPACE in piece for piece in user_defined)
 
 
-def _with_added_pieces(
-    pipeline: Json, user_defined: Sequence[str], ids: Mapping[str, int], rules: TextRules
-) -> Json:
+def _with_added_pieces(pipeline: Json, user_defined: Sequence[str], ids: Mapping[str, int], rules: TextRules) -> Json:
     """Add user-defined pieces as added tokens."""
     normalized = sought_normalized(user_defined, rules)
     pieces = [_added_token(piece, ids[piece], special=False, normalized=normalized) for piece in user_defined]

@@ -79,7 +79,7 @@ def _tokens_by_id(vocabulary: Vocabulary, target: str) -> list[str]:
 
 def _rules(normalizer: Json | None, target: str) -> TextRules:
     """Return the rules whose normalizer is `normalizer`."""
-    steps = list(_flat(normalizer))
+    steps = list(steps_of(normalizer))
     charsmap = _charsmap(steps[0]["precompiled_charsmap"], target) if _is(steps, "Precompiled") else b""
     for rules in (
         TextRules(prefix, squeeze, escape, charsmap)
@@ -87,7 +87,7 @@ def _rules(normalizer: Json | None, target: str) -> TextRules:
         for squeeze in (True, False)
         for escape in (True, False)
     ):
-        if list(_flat(normalizer_of(rules))) == steps:
+        if list(steps_of(normalizer_of(rules))) == steps:
             return rules
     names = ", ".join(repr(step["type"]) for step in steps)
     raise ConversionError(
@@ -107,7 +107,7 @@ def _charsmap(text: str, target: str) -> bytes:
 def _split_pieces(vocabulary: Vocabulary, tokens: set[str], rules: TextRules, target: str) -> set[str]:
     """Return the pieces that the pre-tokenizer isolates, which such a model calls user-defined."""
     pre_tokenizer = vocabulary.pre_tokenizer
-    splits = list(_flat(pre_tokenizer))
+    splits = list(steps_of(pre_tokenizer))
     if not splits or (splits == [_SPLIT_BY_SPACES] and rules.escape_whitespaces):
         return set()
     if _is(splits, "Metaspace"):
@@ -153,9 +153,13 @@ def _types(
     for content, flags in added.items():
         for flag in ("single_word", "lstrip", "rstrip"):
             if flags[flag]:
-                raise _refusal(target, f"added token {content!r} has {flag}, which such a model can't say", f"a{content} b")
+                raise _refusal(
+                    target, f"added token {content!r} has {flag}, which such a model can't say", f"a{content} b"
+                )
     if vocabulary.byte_fallback and (lacking := set(BYTE_PIECES) - set(tokens)):
-        raise ConversionError(f"{target} can't hold this vocabulary: byte_fallback is set, but {min(lacking)!r} is no token")
+        raise ConversionError(
+            f"{target} can't hold this vocabulary: byte_fallback is set, but {min(lacking)!r} is no token"
+        )
     return [
         _type(
             token,
@@ -184,19 +188,19 @@ def _check_decoder(vocabulary: Vocabulary, rules: TextRules, target: str) -> Non
     expected = decoder_of(rules, byte_fallback=vocabulary.byte_fallback)
     if vocabulary.decoder != expected:
         kind = (vocabulary.decoder or {}).get("type")
-        steps = [step["type"] for step in _flat(vocabulary.decoder)] if kind == "Sequence" else kind
+        steps = [step["type"] for step in steps_of(vocabulary.decoder)] if kind == "Sequence" else kind
         wanted = [step["type"] for step in expected["decoders"]]
         raise _refusal(target, f"decoder is {steps!r}, such a model decodes as {wanted!r} does", "a b")
 
 
-def _flat(component: Json | None) -> list[Json]:
+def steps_of(component: Json | None) -> list[Json]:
     """Return the steps of a component, those of a `Sequence` one by one."""
     if component is None:
         return []
     if component["type"] != "Sequence":
         return [component]
     inner = component.get("normalizers") or component.get("pretokenizers") or component.get("decoders") or ()
-    return [step for part in inner for step in _flat(part)]
+    return [step for part in inner for step in steps_of(part)]
 
 
 def _is(steps: Sequence[Json], kind: str) -> bool:
