@@ -12,8 +12,8 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 
 from hf_bpe.errors import ConversionError
@@ -36,7 +36,9 @@ def merges_of(model: PieceModel, where: str) -> list[Pair]:
         ConversionError: No merge list gives the ids that the scores give. The message names the pieces.
     """
     ranked = sorted(_splits(model, where), key=itemgetter(0, 1, 2))
+    scores = {left + right: -rank for rank, _, _, left, right in ranked}
     merges: list[Pair] = []
+    halves: set[str] = set()
     for rank, group in groupby(ranked, key=itemgetter(0)):
         pairs = [(left, right) for _, _, _, left, right in group]
         if len(pairs) > LARGEST_TIE:
@@ -44,7 +46,11 @@ def merges_of(model: PieceModel, where: str) -> list[Pair]:
                 f"{where}: {len(pairs)} merges share the score {-rank!r} ({pairs[0][0]!r} + {pairs[0][1]!r} and others). "
                 f"They merge leftmost first, which a merge list can't say; at most {LARGEST_TIE} are supported."
             )
-        merges += _leftmost_first(pairs) if len(pairs) > 1 else pairs
+        halves.update(chain.from_iterable(pairs))
+        if len(pairs) > 1:
+            _check_chains(pairs, halves, where)
+            pairs = _leftmost_first(pairs, scores, where)
+        merges += pairs
     return merges
 
 
@@ -93,19 +99,69 @@ def _missing_characters(model: PieceModel) -> set[str]:
     return set().union(*normal) - set(model.of_type(PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSED))
 
 
-def _leftmost_first(pairs: list[Pair]) -> list[Pair]:
+def _check_chains(pairs: list[Pair], halves: set[str], where: str) -> None:
+    """Raise if several pieces share a score, and one merges on as soon as it is made: who comes first then matters.
+
+    Args:
+        pairs: The merges of one score.
+        halves: What merges of this score and higher ones join.
+        where: The file, for errors.
+    """
+    products = {left + right for left, right in pairs}
+    chained = products & halves
+    if len(products) > 1 and chained and any(len(set(product)) > 1 for product in products):
+        one, other = min(chained), min(products - {min(chained)})
+        raise ConversionError(
+            f"{where}: pieces {one!r} and {other!r} have one score and merge leftmost first, and the former merges on "
+            "with no lower score, which a merge list can't say"
+        )
+
+
+def _leftmost_first(pairs: list[Pair], scores: Mapping[str, float], where: str) -> list[Pair]:
     """Order merges of one score so that, of two that overlap in a text, the left one has the lower rank.
 
-    Among symbols x y z, the pairs (x, y) and (y, z) compete for y. The order stays as it is where it already agrees,
-    and where the wishes contradict each other.
+    Among symbols x y z, the pairs (x, y) and (y, z) compete for y. The order stays as it is where it already agrees.
+    Where the wishes contradict each other, it stays as well if no text brings such symbols together.
     """
     ending_in: dict[str, list[int]] = defaultdict(list)
     for place, (_, right) in enumerate(pairs):
         ending_in[right].append(place)
     before = [[other for other in ending_in.get(left, ()) if other != place] for place, (left, _) in enumerate(pairs)]
-    if all(other < place for place, others in enumerate(before) for other in others):
+    wrong = [(other, place) for place, others in enumerate(before) for other in others if other > place]
+    if not wrong:
         return pairs
-    return _sorted_topologically(pairs, before) or pairs
+    ordered = _sorted_topologically(pairs, before)
+    if ordered is None:
+        _check_apart([(*pairs[other], pairs[place][1]) for other, place in wrong], scores, where)
+    return ordered or pairs
+
+
+def _check_apart(triples: Sequence[tuple[str, str, str]], scores: Mapping[str, float], where: str) -> None:
+    """Raise if one of `triples` stands in a text. Merges inside it don't look beyond it, so its own text decides."""
+    met: dict[str, list[str]] = {}
+    for triple in sorted(triples, key=lambda symbols: sum(map(len, symbols))):
+        text = "".join(triple)
+        if text not in met:
+            met[text] = _three_symbols(text, scores)
+        if met[text] == list(triple):
+            left, middle, right = triple
+            raise ConversionError(
+                f"{where}: pieces {left + middle!r} and {middle + right!r} have one score and merge leftmost first, "
+                f"which a merge list can't say. The text {text!r} would change."
+            )
+
+
+def _three_symbols(text: str, scores: Mapping[str, float]) -> list[str]:
+    """Return the three symbols that `text` consists of on its way through merging, or more if it never gets there."""
+    symbols = list(text)
+    while len(symbols) > 3:
+        joined = [(scores.get(left + right), place) for place, (left, right) in enumerate(pairwise(symbols))]
+        best = max(((score, -place) for score, place in joined if score is not None), default=None)
+        if best is None:
+            break
+        place = -best[1]
+        symbols[place : place + 2] = [symbols[place] + symbols[place + 1]]
+    return symbols
 
 
 def _sorted_topologically(pairs: list[Pair], before: list[list[int]]) -> list[Pair] | None:

@@ -10,14 +10,18 @@ becomes these two tokens.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, product
 
 from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError
 from hf_bpe.formats.pieces.merges import Pair, merges_of
 from hf_bpe.formats.pieces.model import SPACE, PieceModel, PieceType
 from hf_bpe.vocabulary import Vocabulary
+
+_MOST_SYMBOLS = 20
+"""How many tokens the search for a text combines, by threes."""
 
 
 def scored(model: PieceModel, vocabulary: Vocabulary, target: str, *, known: Sequence[float] = ()) -> PieceModel:
@@ -79,7 +83,7 @@ def _refuse_unequal(
         )
     moved = _moved(merges, [pair for pair in derived if pair in listed])
     if moved is not None:
-        raise _order_refusal(bare, moved, merges, target, model)
+        raise _order_refusal(vocabulary, moved, merges, derived, target, model)
 
 
 def _meeting(core: Tokenizer, pairs: Sequence[Pair]) -> Pair | None:
@@ -104,16 +108,35 @@ def _moved(merges: Sequence[Pair], derived: Sequence[Pair]) -> Pair | None:
 
 
 def _order_refusal(
-    core: Tokenizer, moved: Pair, merges: Sequence[Pair], target: str, model: PieceModel
+    vocabulary: Vocabulary,
+    moved: Pair,
+    merges: Sequence[Pair],
+    derived: Sequence[Pair],
+    target: str,
+    model: PieceModel,
 ) -> ConversionError:
+    """Return the refusal of merges that are ranked as no scores rank them, with a text if a short one shows it."""
     left, right = moved
-    return _difference(
-        target,
+    reason = (
         f"the ways to make one token are ranked apart, with other merges between them (merge {merges.index(moved)}, "
-        f"{left!r} + {right!r}), and a score ranks them as one",
-        left + right,
-        model,
+        f"{left!r} + {right!r}), and a score ranks them as one"
     )
+    ours, theirs = _without_rules(vocabulary), _without_rules(vocabulary, derived)
+    texts = _texts_around(moved, merges)
+    batches = zip(texts, ours.encode_ordinary_batch(texts), theirs.encode_ordinary_batch(texts), strict=True)
+    changed = next((text for text, one, other in batches if one != other), None)
+    if changed is not None:
+        return _difference(target, reason, changed, model)
+    return ConversionError(f"{target} can't hold this vocabulary: {reason}. No text is known to change.")
+
+
+def _texts_around(moved: Pair, merges: Sequence[Pair]) -> list[str]:
+    """Return up to three neighbours of what `moved` joins, the shortest texts first."""
+    token = "".join(moved)
+    ranks = [rank for rank, pair in enumerate(merges) if "".join(pair) == token]
+    between = chain.from_iterable(merges[ranks[0] : ranks[-1] + 1])
+    symbols = sorted(dict.fromkeys([*moved, *between]), key=len)[:_MOST_SYMBOLS]
+    return sorted({"".join(some) for count in (1, 2, 3) for some in product(symbols, repeat=count)}, key=len)
 
 
 def _difference(target: str, reason: str, spelled: str, model: PieceModel) -> ConversionError:
@@ -123,9 +146,13 @@ def _difference(target: str, reason: str, spelled: str, model: PieceModel) -> Co
     return ConversionError(f"{target} can't hold this vocabulary: {reason}. The text {text!r} would change.")
 
 
-def _without_rules(vocabulary: Vocabulary) -> Tokenizer:
-    """Return a core that merges, and does nothing else."""
-    parsed: Mapping[str, object] = json.loads(vocabulary.core.to_json(pretty=False))
-    bare = {"added_tokens": [], "normalizer": None, "pre_tokenizer": None, "post_processor": None, "decoder": None}
-    model = {**parsed["model"], "ignore_merges": False}  # type: ignore[dict-item]
-    return Tokenizer.from_json(json.dumps({**parsed, **bare, "model": model}))
+def _without_rules(vocabulary: Vocabulary, merges: Sequence[Pair] | None = None) -> Tokenizer:
+    """Return a core that merges, and does nothing else; by other merges if some are given."""
+    parsed = json.loads(vocabulary.core.to_json(pretty=False))
+    for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+        parsed[name] = None
+    parsed["added_tokens"] = []
+    parsed["model"]["ignore_merges"] = False
+    if merges is not None:
+        parsed["model"]["merges"] = [list(pair) for pair in merges]
+    return Tokenizer.from_json(json.dumps(parsed))
