@@ -11,6 +11,7 @@ from hf_bpe.errors import (
     TrainingError,
     UnsupportedComponentError,
 )
+from hf_bpe.from_formats import from_gguf, from_sentencepiece
 from hf_bpe.parallelism import note_worker_process as _note_worker_process
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import TrainingReport, train
@@ -24,6 +25,8 @@ __all__ = [
     "TrainingError",
     "TrainingReport",
     "UnsupportedComponentError",
+    "from_gguf",
+    "from_sentencepiece",
     "train",
 ]
 

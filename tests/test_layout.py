@@ -17,10 +17,11 @@ LAYERS: tuple[set[str], ...] = (
     {"errors", "byte_alphabet", "split_patterns", "_native"},
     {"parallelism", "pipeline_json"},
     {"known_encodings", "vocabulary"},
-    {"formats"},
-    {"auto", "backend", "corpus", "encoding", "inputs", "loading", "saving", "special_tokens", "tiktoken_rules"},
+    {"formats", "special_tokens"},
+    {"auto", "backend", "corpus", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
     {"batch", "methods", "training"},
     {"tokenizer"},
+    {"from_formats"},
     {"__init__"},
     {"cli"},
 )

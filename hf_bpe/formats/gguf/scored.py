@@ -16,7 +16,7 @@ from hf_bpe.formats.gguf.container import ARRAY, BOOL, FLOAT32, INT32, STRING, F
 from hf_bpe.formats.pieces.ends import ends
 from hf_bpe.formats.pieces.model import BYTE_PIECES, PieceModel, PieceType, TextRules
 from hf_bpe.formats.pieces.pipeline import tokenizer_json
-from hf_bpe.formats.pieces.recognition import pieces_of
+from hf_bpe.formats.pieces.recognition import pieces_of, with_types
 from hf_bpe.formats.pieces.scores import scored
 from hf_bpe.vocabulary import Vocabulary
 
@@ -63,7 +63,8 @@ def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None, scores: Any = 
     Raises:
         ConversionError: They can't say it; the message names a text that would change.
     """
-    model = scored(pieces_of(vocabulary, TARGET), vocabulary, TARGET, known=kept["scores"] if kept else scores)
+    model = with_types(pieces_of(vocabulary, TARGET), kept["types"] if kept else b"")
+    model = scored(model, vocabulary, TARGET, known=kept["scores"] if kept else scores)
     _check_rules(model)
     before, after = ends(vocabulary, TARGET)
     fields = {

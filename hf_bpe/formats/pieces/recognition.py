@@ -68,13 +68,33 @@ def _tokens_by_id(vocabulary: Vocabulary, target: str) -> list[str]:
     """Return the tokens in the order of their ids, of which there may be no holes."""
     by_id: dict[int, str] = {}
     for token, token_id in vocabulary.get_vocab().items():
-        other = by_id.get(token_id)
-        # A byte's second name is no piece: see `merges.aliases_of`.
-        by_id[token_id] = other if other in BYTE_PIECES else token
+        by_id[token_id] = token
     holes = vocabulary.holes()
     if holes:
         raise ConversionError(f"{target} can't hold this vocabulary: id {holes[0][0]} has no token, and ids can't move")
+    if vocabulary.byte_fallback:
+        by_id |= _unnamed_bytes(vocabulary)
     return [by_id[token_id] for token_id in range(len(by_id))]
+
+
+def _unnamed_bytes(vocabulary: Vocabulary) -> dict[int, str]:
+    """Return the byte pieces that are called by their character, by id: see `merges.renamed_bytes`."""
+    ids = vocabulary.core.token_to_id
+    return {
+        token_id: piece
+        for byte, piece in enumerate(BYTE_PIECES[:0x80])
+        if ids(piece) is None and (token_id := ids(chr(byte))) is not None
+    }
+
+
+def with_types(model: PieceModel, known: bytes) -> PieceModel:
+    """Return `model` with the pieces marked unused that had that mark when they were read."""
+    unused = {piece_id for piece_id, kind in enumerate(known) if kind == PieceType.UNUSED}
+    types = [
+        PieceType.UNUSED if piece_id in unused and kind == PieceType.NORMAL else kind
+        for piece_id, kind in enumerate(model.types)
+    ]
+    return replace(model, types=types)
 
 
 def _rules(normalizer: Json | None, target: str) -> TextRules:
