@@ -171,7 +171,9 @@ def test_the_name_is_found_by_the_split_pattern(tmp_path: Path) -> None:
 def test_a_pattern_that_llama_cpp_does_not_know_is_refused(tmp_path: Path) -> None:
     vocabulary = Vocabulary.from_ranks({bytes([byte]): byte for byte in range(256)}, split_pattern=r"\w+|\W+")
 
-    with pytest.raises(ConversionError, match=r"none of llama.cpp's pre-tokenizers splits by '\\\\w\+\|\\\\W\+'. Known"):
+    with pytest.raises(
+        ConversionError, match=r"none of llama.cpp's pre-tokenizers splits by '\\\\w\+\|\\\\W\+'. Known"
+    ):
         gguf.write(vocabulary, tmp_path / "x.gguf")
 
 
@@ -236,8 +238,8 @@ def test_tokens_that_a_tokenizer_gained_are_written(tmp_path: Path) -> None:
 def test_llama_cpp_puts_a_space_behind_each_user_defined_token(tmp_path: Path) -> None:
     vocabulary = read(piece_fields(), tmp_path)
 
-    assert vocabulary.core.tokenize("ab<ud>a") == ["▁a", "b", "<ud>", "▁a"]
-    assert vocabulary.core.tokenize("<ud>ab") == ["<ud>", "▁a", "b"]
+    assert vocabulary.core.tokenize("ab<ud>a") == ["▁", "ab", "<ud>", "▁a"]
+    assert vocabulary.core.tokenize("<ud>ab") == ["<ud>", "▁", "ab"]
     gguf.write(vocabulary, tmp_path / "x.gguf")
     assert (tmp_path / "x.gguf").read_bytes() == (tmp_path / "made.gguf").read_bytes()
 
@@ -270,7 +272,7 @@ def test_sentencepiece_models_go_out_and_come_back(name: str, tmp_path: Path) ->
 REFUSED_MODELS = {
     "byte fallback": r"extra spaces are removed, and llama.cpp keeps them. The text '  ' would change",
     "nmt_nfkc": r"extra spaces are removed",
-    "user defined": r"llama.cpp puts a space behind each user-defined token. The text 'aba' would change",
+    "user defined": r"llama.cpp puts a space behind each user-defined token. The text '<ua' would change",
 }
 
 
@@ -293,7 +295,9 @@ def test_a_template_of_other_tokens_is_refused(tmp_path: Path) -> None:
     metadata.write_fields(byte_fields(add_bos_token=Field(True, BOOL)), tmp_path / "x.gguf")
     vocabulary = gguf.read(tmp_path / "x.gguf").replace(special_tokens={"bos_token": "<tool>"})
 
-    with pytest.raises(ConversionError, match=r"post_processor adds \['<\|end\|>'\], such a file at most its bos_token"):
+    with pytest.raises(
+        ConversionError, match=r"post_processor adds \['<\|end\|>'\], such a file at most its bos_token"
+    ):
         gguf.write(vocabulary, tmp_path / "x.gguf")
 
 
@@ -347,7 +351,10 @@ DAMAGED: dict[str, tuple[bytes, str]] = {
     "big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 1), r"a big-endian GGUF file; hf_bpe reads little-endian"),
     "10^12 keys": (header(keys=10**12) + bytes(99), r"the header claims 1000000000000 keys from byte 24 on"),
     "a key too long": (header() + struct.pack("<Q", 10**12), r"claims 1 keys"),
-    "a long key": (header() + struct.pack("<Q", 10**12) + bytes(9), r"a key has 1000000000000 bytes; a key has at most"),
+    "a long key": (
+        header() + struct.pack("<Q", 10**12) + bytes(9),
+        r"a key has 1000000000000 bytes; a key has at most",
+    ),
     "10^12 strings": (header() + string("k") + struct.pack("<IIQ", 9, 8, 10**12), r"k claims 1000000000000 strings"),
     "10^12 numbers": (header() + string("k") + struct.pack("<IIQ", 9, 0, 10**12), r"k claims 1000000000000 numbers"),
     "a long string": (header() + string("k") + struct.pack("<IQ", 8, 10**15), r"k needs 1000000000000000 bytes"),
@@ -421,7 +428,9 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     vocabulary = read(byte_fields(), tmp_path)
     monkeypatch.setitem(sys.modules, "gguf", None)
 
-    with pytest.raises(ImportError, match=r"writing GGUF files needs gguf. Install it with `pip install hf-bpe\[gguf\]`"):
+    with pytest.raises(
+        ImportError, match=r"writing GGUF files needs gguf. Install it with `pip install hf-bpe\[gguf\]`"
+    ):
         gguf.write(vocabulary, tmp_path / "x.gguf")
 
 

@@ -38,7 +38,7 @@ def merges_of(model: PieceModel, where: str) -> list[Pair]:
         if len(pairs) > LARGEST_TIE:
             raise ConversionError(
                 f"{where}: {len(pairs)} merges share the score {-rank!r} ({pairs[0][0]!r} + {pairs[0][1]!r} and "
-                f"others). They merge leftmost first, which a merge list can't say; at most {LARGEST_TIE} can be ordered."
+                f"others). They merge leftmost first; a merge list can say that for {LARGEST_TIE} at most"
             )
         merges += ties.ordered(pairs)
     ties.check_runs(merges)

@@ -30,12 +30,13 @@ _SPLIT_BY_SPACES = {"type": "Split", "pattern": {"String": " "}, "behavior": "Me
 """Gemma's pre-tokenizer. It cuts nothing, as the normalizer leaves no spaces."""
 
 
-def pieces_of(vocabulary: Vocabulary, target: str) -> PieceModel:
+def pieces_of(vocabulary: Vocabulary, target: str, *, raw_pieces: bool = False) -> PieceModel:
     """Return the piece model that `vocabulary` is, with scores of zero: its merges are another matter.
 
     Args:
         vocabulary: The vocabulary.
         target: What it is to become, for errors: "a SentencePiece model".
+        raw_pieces: Whether it seeks user-defined pieces in the raw text and normalizes what is between them.
 
     Raises:
         ConversionError: A component does what such a model doesn't. The message names it, and a text that differs.
@@ -50,7 +51,7 @@ def pieces_of(vocabulary: Vocabulary, target: str) -> PieceModel:
     rules = _rules(vocabulary.normalizer, target)
     split_pieces = _split_pieces(vocabulary, set(tokens), rules, target)
     types = _types(vocabulary, tokens, split_pieces, rules, target)
-    rules = _with_added_pieces(vocabulary, split_pieces, rules, target)
+    rules = _with_added_pieces(vocabulary, split_pieces, rules, target, raw_pieces=raw_pieces)
     _check_decoder(vocabulary, rules, target)
     unknown = tokens[types.index(PieceType.UNKNOWN)]
     roles = {role: token for role, token in vocabulary.special_tokens.items() if isinstance(token, str)}
@@ -144,16 +145,18 @@ def _split_pieces(vocabulary: Vocabulary, tokens: set[str], rules: TextRules, ta
     )
 
 
-def _with_added_pieces(vocabulary: Vocabulary, split_pieces: set[str], rules: TextRules, target: str) -> TextRules:
+def _with_added_pieces(
+    vocabulary: Vocabulary, split_pieces: set[str], rules: TextRules, target: str, *, raw_pieces: bool
+) -> TextRules:
     """Return `rules` with what the added tokens that aren't special say of the text around them."""
     added = {flags["content"]: flags for flags in vocabulary.added_tokens.values() if not flags["special"]}
     if added and split_pieces:
         piece = min(added)
         raise _refusal(target, f"{piece!r} is an added token, and the pre-tokenizer splits at others", f"a{piece}a")
-    rules = replace(rules, prefix_after_pieces=bool(added) and not rules.local)
+    rules = replace(rules, prefix_after_pieces=bool(added) and (raw_pieces or not rules.local))
     normalized = sought_normalized(added, rules)
     for piece, flags in added.items():
-        if flags["normalized"] != normalized and (SPACE in piece or " " in piece or rules.prefix_after_pieces):
+        if flags["normalized"] != normalized and (SPACE in piece or " " in piece or not rules.local):
             reason = f"added token {piece!r} is sought {'after' if flags['normalized'] else 'before'} normalization"
             raise _refusal(target, f"{reason}, such a piece the other way", f"a{piece.replace(SPACE, ' ')}a")
     return rules
