@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from hf_bpe.auto import register as _register
-from hf_bpe.errors import HfBpeError, SplitPatternError, TokenizerFileError, TrainingError, UnsupportedComponentError
+from hf_bpe.errors import (
+    ConversionError,
+    HfBpeError,
+    SplitPatternError,
+    TokenizerFileError,
+    TrainingError,
+    UnsupportedComponentError,
+)
+from hf_bpe.from_formats import from_gguf, from_gpt2, from_sentencepiece, from_tekken, from_tiktoken
 from hf_bpe.parallelism import note_worker_process as _note_worker_process
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import TrainingReport, train
 
 __all__ = [
+    "ConversionError",
     "HfBpeError",
     "HfBpeTokenizer",
     "SplitPatternError",
@@ -16,6 +25,11 @@ __all__ = [
     "TrainingError",
     "TrainingReport",
     "UnsupportedComponentError",
+    "from_gguf",
+    "from_gpt2",
+    "from_sentencepiece",
+    "from_tekken",
+    "from_tiktoken",
     "train",
 ]
 

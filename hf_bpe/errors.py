@@ -29,5 +29,9 @@ class SplitPatternError(TokenizerFileError):
     """A pattern of the file can't be compiled, or met its step limit on a text."""
 
 
+class ConversionError(HfBpeError, ValueError):
+    """A vocabulary can't be read from a file, or a format can't hold it. The message names the place, or a text."""
+
+
 class TrainingError(HfBpeError, ValueError):
     """A corpus or a setting can't give the vocabulary that was asked for."""

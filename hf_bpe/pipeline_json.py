@@ -6,6 +6,7 @@ Everything here works on the parsed `tokenizer.json`. No function changes its ar
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -101,6 +102,41 @@ _AN_EXAMPLE = {
     "pre_tokenizer": "a name such as 'Metaspace'",
     "decoder": "a name such as 'Fuse'",
 }
+
+
+def split_pattern_of(pre_tokenizer: Json | None) -> str | None:
+    """Return the regex that cuts text before `ByteLevel`, or None where it isn't one regex that isolates its matches.
+
+    A string to split at counts as the regex of that string. A `ByteLevel` with `use_regex` has GPT-2's pattern.
+    """
+    steps = _steps(pre_tokenizer)
+    bare = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    if len(steps) == 1 and steps[0]["type"] == "ByteLevel":
+        plain = steps[0].get("use_regex", True) and not steps[0].get("add_prefix_space", True)
+        return split_patterns.SPLIT_PATTERNS["gpt2"] if plain else None
+    if len(steps) != 2 or not bare.items() <= steps[1].items():
+        return None
+    only = steps[0]
+    if only["type"] != "Split" or only.get("invert") or str(only.get("behavior")).lower() != "isolated":
+        return None
+    pattern = only["pattern"]
+    regex: str = pattern["Regex"] if "Regex" in pattern else re.escape(pattern["String"])
+    return regex
+
+
+def last_pattern_of(pre_tokenizer: Json | None) -> str | None:
+    """Return the regex of the last `Split`, whatever stands around it."""
+    splits = [step for step in _steps(pre_tokenizer) if step["type"] == "Split"]
+    patterns = [regex for step in splits if (regex := step["pattern"].get("Regex")) is not None]
+    return patterns[-1] if patterns else None
+
+
+def _steps(pre_tokenizer: Json | None) -> list[Json]:
+    if pre_tokenizer is None:
+        return []
+    if pre_tokenizer["type"] == "Sequence":
+        return [step for member in pre_tokenizer["pretokenizers"] for step in _steps(member)]
+    return [pre_tokenizer]
 
 
 def counting_pipeline(pipeline: Json) -> Json:

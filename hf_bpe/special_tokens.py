@@ -17,8 +17,18 @@ from hf_bpe._native import Tokenizer
 
 if TYPE_CHECKING:
     from hf_bpe.tokenizer import HfBpeTokenizer
+    from hf_bpe.vocabulary import Vocabulary
 
 Flags = tuple[str, bool, bool, bool, bool, bool]
+
+# Arguments of the constructor that a vocabulary has a place of its own for, and what only this machine knows.
+_SAID_ELSEWHERE = (
+    "added_tokens_decoder",
+    "chat_template",
+    "extra_special_tokens",
+    "model_specific_special_tokens",
+    "name_or_path",
+)
 
 
 def to_flags(token: str | AddedToken, *, special: bool = False) -> Flags:
@@ -140,4 +150,34 @@ def settings_of_retrained(
     extra = [*(renamed.get(token, token) for token in tokenizer.extra_special_tokens), *new_special_tokens]
     if extra:
         settings["extra_special_tokens"] = extra
+    return settings
+
+
+def roles_of(tokenizer: HfBpeTokenizer) -> dict[str, str | list[str]]:
+    """Return the special tokens of `tokenizer` by role; the extra ones are a list."""
+    roles: dict[str, str | list[str]] = {
+        role: str(token) for role, token in tokenizer._special_tokens_map.items() if token is not None
+    }
+    if tokenizer.extra_special_tokens:
+        roles["extra_special_tokens"] = [str(token) for token in tokenizer.extra_special_tokens]
+    return roles
+
+
+def settings_beside_vocabulary(tokenizer: HfBpeTokenizer) -> dict[str, dict[str, Any]]:
+    """Return the constructor's arguments that say nothing of the vocabulary, such as `model_max_length`."""
+    elsewhere = {*tokenizer._special_tokens_map, *_SAID_ELSEWHERE}
+    given = tokenizer.init_kwargs.items()
+    settings = {name: getattr(tokenizer, name, value) for name, value in given if name not in elsewhere}
+    return {"transformers": settings} if settings else {}
+
+
+def settings_of_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return the constructor's arguments that `vocabulary` stands for, beside its core."""
+    settings: dict[str, Any] = dict(vocabulary.details.get("transformers") or {})  # type: ignore[call-overload]
+    flags_by_content = {flags[0]: flags for _, flags in vocabulary.core.added_tokens()}
+    for role, token in vocabulary.special_tokens.items():
+        flags = flags_by_content.get(token) if isinstance(token, str) else None
+        settings[role] = token if flags is None else from_flags(flags)
+    if vocabulary.chat_template is not None:
+        settings["chat_template"] = vocabulary.chat_template
     return settings

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tokenizers import AddedToken
@@ -21,8 +22,10 @@ from hf_bpe._native import Tokenizer
 from hf_bpe.methods.decoding import DecodingMethods
 from hf_bpe.methods.encoding import EncodingMethods
 from hf_bpe.methods.template import TemplateMethods
+from hf_bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    import tiktoken
     import tokenizers
 
 # What loading leaves among the arguments and must not reach tokenizer_config.json: it differs from machine to machine.
@@ -71,6 +74,8 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
     special_tokens_pattern = None
     token_type_ids_pattern = "bert_style"
     token_type_ids_include_special_tokens = True
+    # What the format that this tokenizer was read from knows beyond tokenizer.json.
+    _details: Mapping[str, object] = MappingProxyType({})
 
     def __init__(
         self,
@@ -141,6 +146,36 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         return self._core.dropout_seed
 
     @classmethod
+    def from_vocabulary(cls, vocabulary: Vocabulary, **kwargs: Any) -> HfBpeTokenizer:
+        """Return the tokenizer of a vocabulary that was trained, extended or read from any format.
+
+        Args:
+            vocabulary: Tokens, pipeline, special tokens by role, chat template.
+            **kwargs: The constructor's arguments, in place of what the vocabulary says.
+
+        Example:
+            >>> HfBpeTokenizer.from_vocabulary(tokenizer.vocabulary).vocabulary == tokenizer.vocabulary
+            True
+        """
+        settings = special_tokens.settings_of_vocabulary(vocabulary) | kwargs
+        tokenizer = cls(tokenizer_object=vocabulary.core, **settings)
+        if vocabulary.post_processor is None and not {"add_bos_token", "add_eos_token"} & settings.keys():
+            # The constructor puts an empty template there, as stock does.
+            tokenizer._core = tokenizer._core.with_component("post_processor", None)
+        tokenizer._details = dict(vocabulary.details)
+        return tokenizer
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Everything that this tokenizer consists of, as the immutable value that formats write."""
+        return Vocabulary(
+            self._core,
+            special_tokens=special_tokens.roles_of(self),
+            chat_template=self.chat_template,
+            details={**self._details, **special_tokens.settings_beside_vocabulary(self)},
+        )
+
+    @classmethod
     def register_for_auto_class(cls, auto_class: str | type = "AutoTokenizer") -> None:
         """Do nothing for this class, which importing hf_bpe registers; upstream's way copies its source on saving."""
         if cls is not HfBpeTokenizer:
@@ -151,12 +186,34 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         """A stock `tokenizers.Tokenizer` of the same JSON, built on demand. Changing it doesn't change this object."""
         return backend.stock_twin(self)
 
+    def to_tiktoken(self, name: str | None = None) -> tiktoken.Encoding:
+        """Return a `tiktoken.Encoding` with the ids of this tokenizer.
+
+        Each added token becomes a special token, found where a call allows it. tiktoken adds no BOS or EOS.
+
+        Args:
+            name: The name of the encoding.
+
+        Raises:
+            ConversionError: tiktoken would give other ids. The message has the shortest text that shows it.
+
+        Example:
+            >>> tokenizer.to_tiktoken().encode("hello world")
+            [31373, 995]
+        """
+        from hf_bpe.formats import tiktoken_encoding
+
+        return tiktoken_encoding.to_encoding(self.vocabulary, name)
+
     def save_pretrained(
         self,
         save_directory: str | os.PathLike[str],
         legacy_format: bool | None = None,
         filename_prefix: str | None = None,
         push_to_hub: bool = False,
+        *,
+        stock: bool = False,
+        auto_map: bool = False,
         **kwargs: Any,
     ) -> tuple[str, ...]:
         """Write a directory that this class, `AutoTokenizer` and stock load with the same ids.
@@ -169,6 +226,10 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
             legacy_format: Upstream's; tokenizer.json is written whatever it says.
             filename_prefix: Put before each file name, with a hyphen.
             push_to_hub: Whether to upload the tokenizer afterwards.
+            stock: Whether the config names stock's class, `PreTrainedTokenizerFast`: for `transformers` 4, and for
+                converters that know no other. `AutoTokenizer` then loads stock's class, with the same ids.
+            auto_map: Whether a module is written by which `AutoTokenizer` finds this class with
+                `trust_remote_code=True`, in a program that doesn't import hf_bpe.
             **kwargs: Upstream's further arguments, such as `save_jinja_files`.
 
         Returns:
@@ -179,6 +240,7 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
             raise NotADirectoryError(f"{directory} is a file; save_pretrained() needs a directory.")
         with saving.staging(directory) as staged:
             written = super().save_pretrained(staged, None, filename_prefix, False, **kwargs)
+            written = (*written, *map(str, saving.adapt(staged, filename_prefix, stock=stock, auto_map=auto_map)))
             saving.publish(staged, directory, filename_prefix)
             names = tuple(str(directory / Path(file).relative_to(staged)) for file in written)
         auto.warn_if_forced(directory)

@@ -15,22 +15,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
     {"errors", "byte_alphabet", "split_patterns", "_native"},
-    {"parallelism", "trainer_settings"},
-    {
-        "auto",
-        "backend",
-        "character_pipeline",
-        "corpus",
-        "encoding",
-        "inputs",
-        "loading",
-        "pipeline_json",
-        "saving",
-        "special_tokens",
-    }
-    | {"tiktoken_rules"},
+    {"parallelism", "pipeline_json", "trainer_settings"},
+    {"character_pipeline", "known_encodings", "vocabulary"},
+    {"formats", "special_tokens"},
+    {"auto", "backend", "corpus", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
     {"batch", "methods", "retraining", "training"},
     {"tokenizer"},
+    {"from_formats"},
     {"__init__"},
     {"cli"},
 )

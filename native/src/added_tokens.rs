@@ -37,6 +37,18 @@ pub struct AddedToken {
 }
 
 impl AddedToken {
+    /// A special token that is found wherever a text spells it.
+    pub fn special(content: String) -> Self {
+        Self {
+            content,
+            special: true,
+            normalized: false,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+        }
+    }
+
     fn from_node(node: &Node) -> Result<(TokenId, Self)> {
         let flag = |name| node.field(name)?.bool();
         let token = Self {

@@ -159,6 +159,16 @@ impl Merges {
         })
     }
 
+    /// Takes merges whose ids are known. A pair that is given twice counts the last time.
+    pub fn from_ids(merges: impl IntoIterator<Item = ((TokenId, TokenId), Merge)>) -> Self {
+        let merges = merges.into_iter();
+        Self {
+            map: merges
+                .map(|((left, right), merge)| (key(left, right), merge))
+                .collect(),
+        }
+    }
+
     /// The number of pairs.
     pub fn len(&self) -> usize {
         self.count

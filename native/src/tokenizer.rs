@@ -8,6 +8,7 @@ mod decode;
 mod draw;
 mod encode;
 mod pieces;
+mod ranks;
 mod state;
 
 use std::borrow::Cow;

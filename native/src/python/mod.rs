@@ -5,6 +5,7 @@ mod encoding;
 mod errors;
 mod ids;
 mod inputs;
+mod ranks;
 mod text;
 mod tokenizer;
 mod train;

@@ -11,10 +11,12 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 use super::encoding::PyEncoding;
 use super::ids::{SharedInts, id_from, ids_from};
 use super::inputs::{Given, read_truncation};
+use super::ranks;
 use super::text::{Text, wrong_type};
 use crate::added_tokens::AddedToken;
 use crate::bpe::BpeSettings;
 use crate::encoding::Encoding;
+use crate::merges::Merges;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use crate::tokenizer_json::{Components, MergeTexts, TokenizerFile};
 use crate::vocab::{TokenId, Vocab};
@@ -103,12 +105,7 @@ impl PyTokenizer {
         ignore_merges: bool,
         unk_token: Option<String>,
     ) -> PyResult<Self> {
-        let mut table = Vocab::default();
-        for (token, id) in vocab {
-            let token = Text::new(&token, "a token of vocab")?;
-            table.insert(token.as_str(), id_from(&id)?);
-        }
-        table.finish();
+        let table = read_vocab(vocab)?;
         let mut texts = MergeTexts::default();
         merges.iter().for_each(|(left, right)| texts.push(left, right));
         let file = TokenizerFile {
@@ -123,6 +120,60 @@ impl PyTokenizer {
             merges: texts,
         };
         Ok(py.detach(|| Tokenizer::from_file(file))?.into())
+    }
+
+    /// Every split of a token is a merge, and special tokens keep the ids that they are given.
+    #[staticmethod]
+    #[pyo3(signature = (ranks, special_tokens, components, *, ignore_merges = true))]
+    fn from_ranks(
+        py: Python<'_>,
+        ranks: &Bound<'_, PyDict>,
+        special_tokens: &Bound<'_, PyDict>,
+        components: std::collections::BTreeMap<String, String>,
+        ignore_merges: bool,
+    ) -> PyResult<Self> {
+        let ranks = ranks::read_ranks(ranks)?;
+        let special_tokens = ranks::read_special_tokens(special_tokens)?;
+        let components = read_components(components)?;
+        let core = py.detach(|| Tokenizer::from_ranks(&ranks, special_tokens, components, ignore_merges));
+        Ok(core?.into())
+    }
+
+    /// The bytes and ids of the model's tokens, without added ones.
+    fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let ranks = PyDict::new(py);
+        for (bytes, id) in self.core.ranks()? {
+            ranks.set_item(PyBytes::new(py, &bytes), id)?;
+        }
+        Ok(ranks)
+    }
+
+    /// The same pipeline and added tokens around another model.
+    fn with_model(
+        &self,
+        py: Python<'_>,
+        vocab: &Bound<'_, PyDict>,
+        merges: Vec<(String, String)>,
+        ignore_merges: bool,
+    ) -> PyResult<Self> {
+        let vocab = read_vocab(vocab)?;
+        let texts = merges.iter().map(|(left, right)| (left.as_str(), right.as_str()));
+        let core = py.detach(|| {
+            let merges = Merges::new(&vocab, texts, "")?;
+            self.core.with_model(vocab, merges, ignore_merges)
+        })?;
+        Ok(core.into())
+    }
+
+    /// What tiktoken makes of [`Self::ranks`], in the same pipeline.
+    fn as_rank_file(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(py.detach(|| self.core.as_rank_file())?.into())
+    }
+
+    /// `"equal"`, `"different"` or `"unproved"`; texts with other ids; tokens that merges don't lead to.
+    fn agreement_with_ranks(&self, py: Python<'_>) -> PyResult<ranks::PyAgreement> {
+        let found = py.detach(|| self.core.agreement_with_ranks())?;
+        Ok(ranks::agreement(py, &found))
     }
 
     #[pyo3(signature = (*, pretty = true))]
@@ -214,6 +265,19 @@ impl PyTokenizer {
     #[getter]
     fn unk_token(&self) -> Option<&str> {
         self.core.bpe().settings.unk_token.as_deref()
+    }
+
+    /// The settings of the model by their names in `tokenizer.json`.
+    fn model_settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let settings = &self.core.bpe().settings;
+        let dict = PyDict::new(py);
+        dict.set_item("unk_token", &settings.unk_token)?;
+        dict.set_item("continuing_subword_prefix", &settings.continuing_subword_prefix)?;
+        dict.set_item("end_of_word_suffix", &settings.end_of_word_suffix)?;
+        dict.set_item("fuse_unk", settings.fuse_unk)?;
+        dict.set_item("byte_fallback", settings.byte_fallback)?;
+        dict.set_item("ignore_merges", settings.ignore_merges)?;
+        Ok(dict)
     }
 
     #[pyo3(signature = (*, with_added_tokens = true))]
@@ -566,6 +630,16 @@ fn split_pair<'py>(input: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Op
         ))),
         Err(_) => Ok((input.clone(), None)),
     }
+}
+
+fn read_vocab(vocab: &Bound<'_, PyDict>) -> PyResult<Vocab> {
+    let mut table = Vocab::default();
+    for (token, id) in vocab {
+        let token = Text::new(&token, "a token of vocab")?;
+        table.insert(token.as_str(), id_from(&id)?);
+    }
+    table.finish();
+    Ok(table)
 }
 
 fn read_json(name: &str, text: &str) -> PyResult<serde_json::Value> {
