@@ -88,5 +88,5 @@ def to_bytes(vocabulary: Vocabulary) -> bytes:
 
 def options(vocabulary: Vocabulary) -> dict[str, Any]:
     """Return what `write` leaves out: whether BOS and EOS are added, as the arguments of `read`."""
-    before, after = ends(vocabulary, _TARGET)
-    return {"add_bos_token": before, "add_eos_token": after}
+    around = ends(vocabulary, _TARGET)
+    return {"add_bos_token": around.bos_token is not None, "add_eos_token": around.eos_token is not None}
