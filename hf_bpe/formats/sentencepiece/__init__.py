@@ -1,8 +1,10 @@
 """SentencePiece `.model` files of type BPE: Llama 2, Mistral v1 to v7, Gemma, and those that people train.
 
-Ids equal those of `sentencepiece.SentencePieceProcessor.encode` on any text. Control pieces are special tokens:
-found in texts unless `split_special_tokens=True`, whereas SentencePiece never finds them. A model with a charsmap
-(NFKC, mostly) uses stock's `Precompiled` normalizer, which reads the map by grapheme: see `README.md`.
+Ids equal those of `sentencepiece.SentencePieceProcessor.encode` on any text, with three reservations. Control pieces
+are special tokens: found in texts unless `split_special_tokens=True`, whereas SentencePiece never finds them. A
+charsmap (NFKC, mostly) becomes stock's `Precompiled` normalizer, which maps grapheme by grapheme where SentencePiece
+takes the longest match: decomposed texts can differ. And a control piece spelled out in a text between two
+user-defined ones, of characters that are all unknown, is two unknown tokens and not one.
 
 A model that is read and written again has the same bytes, if they were canonical.
 """
