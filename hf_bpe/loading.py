@@ -15,7 +15,8 @@ from tokenizers import AddedToken
 
 from hf_bpe import special_tokens
 from hf_bpe._native import Tokenizer
-from hf_bpe.errors import TokenizerFileError
+from hf_bpe.errors import ConversionError, TokenizerFileError
+from hf_bpe.formats import gpt2
 
 _END_OF_TEXT = "<|endoftext|>"
 
@@ -63,37 +64,9 @@ def read_vocab_and_merges(vocab_file: str, merges_file: str, *, add_prefix_space
     `<|endoftext|>` becomes a special token where the vocabulary has it, as the pair's own tokenizer has it.
     """
     try:
-        vocab = json.loads(Path(vocab_file).read_text(encoding="utf-8-sig"))
-    except ValueError as error:
-        raise TokenizerFileError(f"{vocab_file}: not a JSON object of tokens and ids: {error}") from error
-    byte_level = {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": True}
-    components = {name: json.dumps(byte_level) for name in ("pre_tokenizer", "decoder")}
-    core = Tokenizer.from_vocab_and_merges(vocab, read_merges(merges_file), components)
-    if _END_OF_TEXT in vocab:
-        core, _ = core.with_added_tokens([special_tokens.to_flags(_END_OF_TEXT, special=True)])
-    return core
-
-
-def read_merges(path: str) -> list[tuple[str, str]]:
-    r"""Read merges.txt, one pair a line.
-
-    Only the first line can be a header, and only when it starts with `#version`: `# #` is a merge like any other.
-    Lines end in `\n` or `\r\n`, the last one may end in neither, and a byte order mark is skipped.
-
-    Raises:
-        TokenizerFileError: A line doesn't hold two pieces. The message has its number.
-    """
-    text = Path(path).read_bytes().decode("utf-8-sig")
-    merges = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        line = line.removesuffix("\r")
-        if not line or (number == 1 and line.startswith("#version")):
-            continue
-        pieces = line.split(" ")
-        if len(pieces) != 2:
-            raise TokenizerFileError(f"{path}, line {number}: expected two pieces with a space between, got {line!r}.")
-        merges.append((pieces[0], pieces[1]))
-    return merges
+        return gpt2.read_model(Path(vocab_file), Path(merges_file), add_prefix_space=add_prefix_space)
+    except ConversionError as error:
+        raise TokenizerFileError(str(error)) from error
 
 
 def add_saved_tokens(files: dict[str, str | None], kwargs: dict[str, Any]) -> None:

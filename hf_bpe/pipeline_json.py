@@ -96,6 +96,13 @@ def split_pattern_of(pre_tokenizer: Json | None) -> str | None:
     return regex
 
 
+def last_pattern_of(pre_tokenizer: Json | None) -> str | None:
+    """Return the regex of the last `Split`, whatever stands around it."""
+    splits = [step for step in _steps(pre_tokenizer) if step["type"] == "Split"]
+    patterns = [regex for step in splits if (regex := step["pattern"].get("Regex")) is not None]
+    return patterns[-1] if patterns else None
+
+
 def _steps(pre_tokenizer: Json | None) -> list[Json]:
     if pre_tokenizer is None:
         return []

@@ -25,6 +25,7 @@ from hf_bpe.methods.template import TemplateMethods
 from hf_bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    import tiktoken
     import tokenizers
 
 # What loading leaves among the arguments and must not reach tokenizer_config.json: it differs from machine to machine.
@@ -155,12 +156,34 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         """A stock `tokenizers.Tokenizer` of the same JSON, built on demand. Changing it doesn't change this object."""
         return backend.stock_twin(self)
 
+    def to_tiktoken(self, name: str | None = None) -> tiktoken.Encoding:
+        """Return a `tiktoken.Encoding` with the ids of this tokenizer.
+
+        Each added token becomes a special token, found where a call allows it. tiktoken adds no BOS or EOS.
+
+        Args:
+            name: The name of the encoding.
+
+        Raises:
+            ConversionError: tiktoken would give other ids. The message has the shortest text that shows it.
+
+        Example:
+            >>> tokenizer.to_tiktoken().encode("hello world")
+            [31373, 995]
+        """
+        from hf_bpe.formats import tiktoken_encoding
+
+        return tiktoken_encoding.to_encoding(self.vocabulary, name)
+
     def save_pretrained(
         self,
         save_directory: str | os.PathLike[str],
         legacy_format: bool | None = None,
         filename_prefix: str | None = None,
         push_to_hub: bool = False,
+        *,
+        stock: bool = False,
+        auto_map: bool = False,
         **kwargs: Any,
     ) -> tuple[str, ...]:
         """Write a directory that this class, `AutoTokenizer` and stock load with the same ids.
@@ -173,6 +196,10 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
             legacy_format: Upstream's; tokenizer.json is written whatever it says.
             filename_prefix: Put before each file name, with a hyphen.
             push_to_hub: Whether to upload the tokenizer afterwards.
+            stock: Whether the config names stock's class, `PreTrainedTokenizerFast`: for `transformers` 4, and for
+                converters that know no other. `AutoTokenizer` then loads stock's class, with the same ids.
+            auto_map: Whether a module is written by which `AutoTokenizer` finds this class with
+                `trust_remote_code=True`, in a program that doesn't import hf_bpe.
             **kwargs: Upstream's further arguments, such as `save_jinja_files`.
 
         Returns:
@@ -183,6 +210,7 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
             raise NotADirectoryError(f"{directory} is a file; save_pretrained() needs a directory.")
         with saving.staging(directory) as staged:
             written = super().save_pretrained(staged, None, filename_prefix, False, **kwargs)
+            written = (*written, *map(str, saving.adapt(staged, filename_prefix, stock=stock, auto_map=auto_map)))
             saving.publish(staged, directory, filename_prefix)
             names = tuple(str(directory / Path(file).relative_to(staged)) for file in written)
         auto.warn_if_forced(directory)

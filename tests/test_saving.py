@@ -15,7 +15,6 @@ from transformers import GPT2Tokenizer, PreTrainedTokenizerFast
 
 from hf_bpe import HfBpeTokenizer
 from hf_bpe.errors import TokenizerFileError
-from hf_bpe.loading import read_merges
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 CONFIG = "tokenizer_config.json"
@@ -277,29 +276,11 @@ def test_prefix_space_of_a_vocab_and_merges_comes_from_the_config(tmp_path: Path
     assert ours.add_prefix_space is True
 
 
-def test_a_merge_of_number_signs_is_no_header(tmp_path: Path) -> None:
-    path = tmp_path / "merges.txt"
-
-    path.write_text("#version: 0.2\n# #\n## #\na b")
-    assert read_merges(str(path)) == [("#", "#"), ("##", "#"), ("a", "b")]
-    path.write_text("# #\n#version x\n")
-    assert read_merges(str(path)) == [("#", "#"), ("#version", "x")]
-
-
-@pytest.mark.parametrize("line", ["abc", "a b c", "a  b"])
-def test_a_damaged_merge_is_named_by_its_line(line: str, tmp_path: Path) -> None:
-    path = tmp_path / "merges.txt"
-    path.write_text(f"#version: 0.2\na b\n{line}\n")
-
-    with pytest.raises(TokenizerFileError, match=r"merges.txt, line 3: expected two pieces with a space between"):
-        read_merges(str(path))
-
-
 def test_a_damaged_vocab_is_named(tmp_path: Path) -> None:
     write_pair(tmp_path)
     (tmp_path / "vocab.json").write_text("{")
 
-    with pytest.raises(TokenizerFileError, match=r"vocab.json: not a JSON object"):
+    with pytest.raises(TokenizerFileError, match=r"vocab.json, line 1, column 2: not JSON"):
         HfBpeTokenizer.from_pretrained(tmp_path)
 
 

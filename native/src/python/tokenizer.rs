@@ -16,6 +16,7 @@ use super::text::{Text, wrong_type};
 use crate::added_tokens::AddedToken;
 use crate::bpe::BpeSettings;
 use crate::encoding::Encoding;
+use crate::merges::Merges;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use crate::tokenizer_json::{Components, MergeTexts, TokenizerFile};
 use crate::vocab::{TokenId, Vocab};
@@ -98,12 +99,7 @@ impl PyTokenizer {
         ignore_merges: bool,
         unk_token: Option<String>,
     ) -> PyResult<Self> {
-        let mut table = Vocab::default();
-        for (token, id) in vocab {
-            let token = Text::new(&token, "a token of vocab")?;
-            table.insert(token.as_str(), id_from(&id)?);
-        }
-        table.finish();
+        let table = read_vocab(vocab)?;
         let mut texts = MergeTexts::default();
         merges.iter().for_each(|(left, right)| texts.push(left, right));
         let file = TokenizerFile {
@@ -144,6 +140,28 @@ impl PyTokenizer {
             ranks.set_item(PyBytes::new(py, &bytes), id)?;
         }
         Ok(ranks)
+    }
+
+    /// The same pipeline and added tokens around another model.
+    fn with_model(
+        &self,
+        py: Python<'_>,
+        vocab: &Bound<'_, PyDict>,
+        merges: Vec<(String, String)>,
+        ignore_merges: bool,
+    ) -> PyResult<Self> {
+        let vocab = read_vocab(vocab)?;
+        let texts = merges.iter().map(|(left, right)| (left.as_str(), right.as_str()));
+        let core = py.detach(|| {
+            let merges = Merges::new(&vocab, texts, "")?;
+            self.core.with_model(vocab, merges, ignore_merges)
+        })?;
+        Ok(core.into())
+    }
+
+    /// What tiktoken makes of [`Self::ranks`], in the same pipeline.
+    fn as_rank_file(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(py.detach(|| self.core.as_rank_file())?.into())
     }
 
     /// `"equal"`, `"different"` or `"unproved"`; texts with other ids; tokens that merges don't lead to.
@@ -563,6 +581,16 @@ fn split_pair<'py>(input: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Op
         ))),
         Err(_) => Ok((input.clone(), None)),
     }
+}
+
+fn read_vocab(vocab: &Bound<'_, PyDict>) -> PyResult<Vocab> {
+    let mut table = Vocab::default();
+    for (token, id) in vocab {
+        let token = Text::new(&token, "a token of vocab")?;
+        table.insert(token.as_str(), id_from(&id)?);
+    }
+    table.finish();
+    Ok(table)
 }
 
 fn read_json(name: &str, text: &str) -> PyResult<serde_json::Value> {

@@ -5,6 +5,7 @@ use hashbrown::HashSet;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::{Bpe, BpeSettings};
 use crate::byte_alphabet::{bytes_to_token, token_to_bytes};
+use crate::merges::Merges;
 use crate::ranks::{Agreement, agreement, merges_of_ranks, ranked};
 use crate::tokenizer_json::Components;
 use crate::vocab::{TokenBytes, TokenId, Vocab};
@@ -83,6 +84,29 @@ impl Tokenizer {
         }
         vocab.finish();
         agreement(&TokenBytes::new(&vocab), &self.bpe.merges)
+    }
+}
+
+impl Tokenizer {
+    /// The same pipeline and added tokens around another model.
+    pub fn with_model(&self, vocab: Vocab, merges: Merges, ignore_merges: bool) -> Result<Self> {
+        let settings = BpeSettings {
+            ignore_merges,
+            ..self.bpe.settings.clone()
+        };
+        let bpe = Bpe::new(vocab, merges, settings, self.is_byte_level());
+        Self::assemble(bpe.into(), (*self.added).clone(), self.components.clone())
+    }
+
+    /// The same pipeline around the rank file of [`Self::ranks`]: what tiktoken makes of it.
+    pub fn as_rank_file(&self) -> Result<Self> {
+        let mut ranks = Vocab::default();
+        for (bytes, id) in self.ranks()? {
+            ranks.insert(&bytes_to_token(&bytes), id);
+        }
+        ranks.finish();
+        let splits = merges_of_ranks(&TokenBytes::new(&ranks));
+        self.with_model(self.bpe.vocab.clone(), ranked(&splits), true)
     }
 }
 
