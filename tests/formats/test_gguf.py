@@ -457,3 +457,14 @@ def test_split_patterns_that_are_named_twice_are_the_same() -> None:
     for name, known in PRE_TOKENIZERS.items():
         if len(known.patterns) == 1 and known.patterns[0] in SPLIT_PATTERNS.values():
             assert name in ("gpt-2", "llama-bpe", "dbrx", "qwen2", "gpt-4o")
+
+
+def test_pieces_go_over_to_a_sentencepiece_model(shared: Path) -> None:
+    reference = pytest.importorskip("sentencepiece")
+    vocabulary = gguf.read(shared / "vectors" / "llama.cpp" / "ggml-vocab-llama-spm.gguf")
+
+    for given in (vocabulary, vocabulary.replace(details={})):
+        made = reference.SentencePieceProcessor(model_proto=sentencepiece.to_bytes(given))
+        for text in [*texts(50), *(" " * count for count in range(40))]:
+            ids = vocabulary.core.encode_ids(text, add_special_tokens=False, split_special_tokens=True)
+            assert made.encode(text) == ids, text

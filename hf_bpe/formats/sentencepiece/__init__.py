@@ -77,7 +77,8 @@ def write(vocabulary: Vocabulary, path: str | Path) -> list[Path]:
 def to_bytes(vocabulary: Vocabulary) -> bytes:
     """Return the bytes that `write` writes."""
     kept = cast("proto.Kept | None", vocabulary.details.get(NAME))
-    known = kept["scores"] if kept else ()
+    gguf = cast("dict[str, Any]", vocabulary.details.get("gguf") or {})
+    known = kept["scores"] if kept else gguf.get("scores", ())
     model = with_types(pieces_of(vocabulary, _TARGET), kept["types"] if kept else b"")
     if model.rules.prefix_after_pieces:
         piece = min(model.of_type(PieceType.USER_DEFINED), key=len)
