@@ -159,14 +159,14 @@ impl Merges {
         })
     }
 
-    /// Takes merges whose ids are known. A pair that is given twice counts the last time.
-    pub fn from_ids(merges: impl IntoIterator<Item = ((TokenId, TokenId), Merge)>) -> Self {
-        let merges = merges.into_iter();
-        Self {
-            map: merges
-                .map(|((left, right), merge)| (key(left, right), merge))
-                .collect(),
+    /// Takes merges whose ids are known, of a vocabulary in which no two tokens share one. A pair that is given twice
+    /// counts the last time.
+    pub fn from_ids(pairs: impl ExactSizeIterator<Item = ((TokenId, TokenId), Merge)>) -> Self {
+        let mut merges = Self::with_capacity(pairs.len());
+        for ((left, right), merge) in pairs {
+            merges.insert(key(left, right), merge);
         }
+        merges
     }
 
     /// The number of pairs.

@@ -142,11 +142,6 @@ impl TokenBytes {
         self.bytes.find(bytes).map(|entry| self.ids[entry])
     }
 
-    /// The bytes of every token, with its id.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], TokenId)> {
-        (0..self.ids.len()).map(|entry| (self.bytes.get(entry), self.ids[entry]))
-    }
-
     /// The bytes that `id` stands for.
     pub fn bytes(&self, id: TokenId) -> Option<&[u8]> {
         self.by_id.get(id).map(|entry| self.bytes.get(entry))
