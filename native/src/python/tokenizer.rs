@@ -271,6 +271,7 @@ impl PyTokenizer {
     fn model_settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let settings = &self.core.bpe().settings;
         let dict = PyDict::new(py);
+        dict.set_item("dropout", self.dropout())?;
         dict.set_item("unk_token", &settings.unk_token)?;
         dict.set_item("continuing_subword_prefix", &settings.continuing_subword_prefix)?;
         dict.set_item("end_of_word_suffix", &settings.end_of_word_suffix)?;
