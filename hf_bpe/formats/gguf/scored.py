@@ -1,0 +1,116 @@
+"""GGUF files of kind `llama`: SentencePiece's pieces with their scores, as llama.cpp merges them.
+
+llama.cpp puts a space before the text behind each control or user-defined token, not once before the whole. It knows
+neither a charsmap nor the removal of spaces.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+from hf_bpe.errors import ConversionError, TokenizerFileError
+from hf_bpe.formats.gguf import metadata
+from hf_bpe.formats.gguf.container import ARRAY, BOOL, FLOAT32, INT32, STRING, Field
+from hf_bpe.formats.pieces.ends import ends
+from hf_bpe.formats.pieces.model import BYTE_PIECES, PieceModel, PieceType, TextRules
+from hf_bpe.formats.pieces.pipeline import tokenizer_json
+from hf_bpe.formats.pieces.recognition import pieces_of
+from hf_bpe.formats.pieces.scores import scored
+from hf_bpe.vocabulary import Vocabulary
+
+KIND = "llama"
+TARGET = "a GGUF file of kind 'llama'"
+
+
+def read(fields: Mapping[str, Field], where: str) -> Vocabulary:
+    """Return the vocabulary of a file of this kind.
+
+    Raises:
+        ConversionError: A key is missing or says something impossible; the message names it.
+    """
+    tokens = metadata.tokens_of(fields, where)
+    scores = metadata.array(fields, metadata.SCORES, where, items=(FLOAT32,), count=len(tokens))
+    if scores is None:
+        raise ConversionError(f"{where}: {metadata.SCORES} is missing; without scores there is no order of merging")
+    types = metadata.types_of(fields, len(tokens), where)
+    model = PieceModel(
+        pieces=tokens,
+        scores=scores,
+        types=types,
+        rules=TextRules(
+            add_dummy_prefix=metadata.switch(fields, metadata.ADD_PREFIX, where, default=True),
+            prefix_after_pieces=True,
+        ),
+        byte_fallback=set(BYTE_PIECES) <= set(tokens),
+        roles=_roles(fields, tokens, types, where),
+    )
+    try:
+        return Vocabulary.from_json(
+            _tokenizer_json(model, fields, where),
+            special_tokens=model.roles,
+            chat_template=metadata.chat_template_of(fields, where),
+            details={"gguf": metadata.kept(fields, types, array("f", scores))},
+        )
+    except TokenizerFileError as error:
+        raise ConversionError(f"{where}: as a tokenizer.json it would be refused: {error}") from error
+
+
+def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None, scores: Any = ()) -> dict[str, Field]:
+    """Return the keys that say `vocabulary`.
+
+    Raises:
+        ConversionError: They can't say it; the message names a text that would change.
+    """
+    model = scored(pieces_of(vocabulary, TARGET), vocabulary, TARGET, known=kept["scores"] if kept else scores)
+    _check_rules(model)
+    before, after = ends(vocabulary, TARGET)
+    fields = {
+        metadata.MODEL: Field(KIND, STRING),
+        metadata.PRE: Field("default", STRING),
+        metadata.TOKENS: Field(model.pieces, ARRAY, STRING),
+        metadata.SCORES: Field([float(score) for score in model.scores], ARRAY, FLOAT32),
+        metadata.TYPES: Field([int(kind) for kind in model.types], ARRAY, INT32),
+    }
+    switches = {
+        metadata.ADD_BOS: (before, True),
+        metadata.ADD_EOS: (after, False),
+        metadata.ADD_PREFIX: (model.rules.add_dummy_prefix, True),
+    }
+    for key, (value, usual) in switches.items():
+        if value != usual or kept is None or key in kept["fields"]:
+            fields[key] = Field(value, BOOL)
+    return fields
+
+
+def _tokenizer_json(model: PieceModel, fields: Mapping[str, Field], where: str) -> dict[str, Any]:
+    add = {
+        role: metadata.switch(fields, key, where, default=default)
+        for role, key, default in (("bos", metadata.ADD_BOS, True), ("eos", metadata.ADD_EOS, False))
+    }
+    return tokenizer_json(model, where, add_bos_token=add["bos"], add_eos_token=add["eos"])
+
+
+def _roles(fields: Mapping[str, Field], tokens: list[str], types: list[int], where: str) -> dict[str, str]:
+    roles = metadata.roles_of(fields, tokens, where)
+    unknown = next((token for token, kind in zip(tokens, types, strict=True) if kind == PieceType.UNKNOWN), None)
+    return roles if unknown is None else {"unk_token": unknown} | roles
+
+
+def _check_rules(model: PieceModel) -> None:
+    """Raise where llama.cpp would treat a text otherwise."""
+    rules = model.rules
+    pieces = model.of_type(PieceType.USER_DEFINED)
+    for wrong, reason, text in (
+        (rules.remove_extra_whitespaces, "extra spaces are removed, and llama.cpp keeps them", "  "),
+        (bool(rules.charsmap), "a charsmap changes characters, and llama.cpp changes none", "①"),
+        (not rules.escape_whitespaces, "spaces aren't escaped, and llama.cpp escapes them", "a b"),
+        (
+            bool(pieces) and rules.add_dummy_prefix and not rules.prefix_after_pieces,
+            "llama.cpp puts a space behind each user-defined token",
+            f"{min(pieces, default='', key=len)}a",
+        ),
+    ):
+        if wrong:
+            raise ConversionError(f"{TARGET} can't hold this vocabulary: {reason}. The text {text!r} would change.")

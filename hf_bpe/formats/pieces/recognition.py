@@ -1,0 +1,211 @@
+"""Reads the rules of a piece model back from the components of a `tokenizer.json`.
+
+Only components that do what SentencePiece does are recognized: those that `pipeline` writes, and those of published
+tokenizers of the same kind. Anything else is refused, with a text on which the two differ where one is known.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from hf_bpe.errors import ConversionError
+from hf_bpe.formats.pieces.model import BYTE_PIECES, SPACE, PieceModel, PieceType, TextRules
+from hf_bpe.formats.pieces.pipeline import (
+    decoder_of,
+    is_found,
+    normalizer_of,
+    sought_normalized,
+    user_defined_split,
+)
+from hf_bpe.vocabulary import Vocabulary
+
+Json: TypeAlias = dict[str, Any]
+
+_SPLIT_BY_SPACES = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+"""Gemma's pre-tokenizer. It cuts nothing, as the normalizer leaves no spaces."""
+
+
+def pieces_of(vocabulary: Vocabulary, target: str) -> PieceModel:
+    """Return the piece model that `vocabulary` is, with scores of zero: its merges are another matter.
+
+    Args:
+        vocabulary: The vocabulary.
+        target: What it is to become, for errors: "a SentencePiece model".
+
+    Raises:
+        ConversionError: A component does what such a model doesn't. The message names it, and a text that differs.
+    """
+    if vocabulary.is_byte_level:
+        raise _refusal(target, "this vocabulary merges bytes in the byte alphabet, such a model characters", "é")
+    settings = vocabulary.model_settings
+    for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
+        if settings.get(name):
+            raise _refusal(target, f"model.{name} is {settings[name]!r}, which such a model can't say", "a")
+    tokens = _tokens_by_id(vocabulary, target)
+    rules = _rules(vocabulary.normalizer, target)
+    split_pieces = _split_pieces(vocabulary, set(tokens), rules, target)
+    types = _types(vocabulary, tokens, split_pieces, rules, target)
+    rules = _with_added_pieces(vocabulary, split_pieces, rules, target)
+    _check_decoder(vocabulary, rules, target)
+    unknown = tokens[types.index(PieceType.UNKNOWN)]
+    roles = {role: token for role, token in vocabulary.special_tokens.items() if isinstance(token, str)}
+    return PieceModel(
+        pieces=tokens,
+        scores=[0.0] * len(tokens),
+        types=types,
+        rules=rules,
+        byte_fallback=vocabulary.byte_fallback,
+        roles=roles | {"unk_token": unknown},
+    )
+
+
+def _tokens_by_id(vocabulary: Vocabulary, target: str) -> list[str]:
+    """Return the tokens in the order of their ids, of which there may be no holes."""
+    by_id: dict[int, str] = {}
+    for token, token_id in vocabulary.get_vocab().items():
+        other = by_id.get(token_id)
+        # A byte's second name is no piece: see `merges.aliases_of`.
+        by_id[token_id] = other if other in BYTE_PIECES else token
+    holes = vocabulary.holes()
+    if holes:
+        raise ConversionError(f"{target} can't hold this vocabulary: id {holes[0][0]} has no token, and ids can't move")
+    return [by_id[token_id] for token_id in range(len(by_id))]
+
+
+def _rules(normalizer: Json | None, target: str) -> TextRules:
+    """Return the rules whose normalizer is `normalizer`."""
+    steps = list(steps_of(normalizer))
+    charsmap = _charsmap(steps[0]["precompiled_charsmap"], target) if _is(steps, "Precompiled") else b""
+    for rules in (
+        TextRules(prefix, squeeze, escape, charsmap)
+        for prefix in (True, False)
+        for squeeze in (True, False)
+        for escape in (True, False)
+    ):
+        if list(steps_of(normalizer_of(rules))) == steps:
+            return rules
+    names = ", ".join(repr(step["type"]) for step in steps)
+    raise ConversionError(
+        f"{target} can't hold this vocabulary: its normalizer ({names}) is none that such a model's flags can say. "
+        "Supported are 'Precompiled', the 'Replace' steps of remove_extra_whitespaces, 'Prepend' of '▁', and "
+        "'Replace' of ' ' by '▁', in this order."
+    )
+
+
+def _charsmap(text: str, target: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ConversionError(f"{target} can't hold this vocabulary: its precompiled_charsmap is no base64") from error
+
+
+def _split_pieces(vocabulary: Vocabulary, tokens: set[str], rules: TextRules, target: str) -> set[str]:
+    """Return the pieces that the pre-tokenizer isolates, which such a model calls user-defined."""
+    pre_tokenizer = vocabulary.pre_tokenizer
+    splits = list(steps_of(pre_tokenizer))
+    if not splits or (splits == [_SPLIT_BY_SPACES] and rules.escape_whitespaces):
+        return set()
+    if _is(splits, "Metaspace"):
+        raise _refusal(target, "pre_tokenizer 'Metaspace' adds no space before a text that begins with one", " ")
+    pattern = splits[0].get("pattern", {}).get("Regex", "") if _is(splits, "Split") else ""
+    pieces = {re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in re.split(r"(?<!\\)\|", pattern) if part}
+    guarded = len(splits) == 1 or (len(splits) == 2 and _is_guard(splits[1]))
+    if pieces <= tokens and guarded and vocabulary.ignore_merges and splits[0] == user_defined_split(list(pieces)):
+        return pieces
+    raise ConversionError(
+        f"{target} can't hold this vocabulary: such a model doesn't split text before merging, "
+        f"but pre_tokenizer is {', '.join(repr(split['type']) for split in splits)}"
+        f"{f' by {pattern!r}' if pattern else ''}."
+    )
+
+
+def _with_added_pieces(vocabulary: Vocabulary, split_pieces: set[str], rules: TextRules, target: str) -> TextRules:
+    """Return `rules` with what the added tokens that aren't special say of the text around them."""
+    added = {flags["content"]: flags for flags in vocabulary.added_tokens.values() if not flags["special"]}
+    if added and split_pieces:
+        piece = min(added)
+        raise _refusal(target, f"{piece!r} is an added token, and the pre-tokenizer splits at others", f"a{piece}a")
+    rules = replace(rules, prefix_after_pieces=bool(added) and not rules.local)
+    normalized = sought_normalized(added, rules)
+    for piece, flags in added.items():
+        if flags["normalized"] != normalized and (SPACE in piece or " " in piece or rules.prefix_after_pieces):
+            reason = f"added token {piece!r} is sought {'after' if flags['normalized'] else 'before'} normalization"
+            raise _refusal(target, f"{reason}, such a piece the other way", f"a{piece.replace(SPACE, ' ')}a")
+    return rules
+
+
+def _is_guard(split: Json) -> bool:
+    return str(split.get("pattern", {}).get("Regex", "")).startswith(r"\A")
+
+
+def _types(
+    vocabulary: Vocabulary, tokens: Sequence[str], split_pieces: set[str], rules: TextRules, target: str
+) -> list[int]:
+    unknown = vocabulary.model_settings.get("unk_token") or vocabulary.special_tokens.get("unk_token")
+    if unknown is None:
+        raise ConversionError(f"{target} can't hold this vocabulary: such a model needs an unk_token, and it has none")
+    added = {flags["content"]: flags for flags in vocabulary.added_tokens.values()}
+    for content, flags in added.items():
+        for flag in ("single_word", "lstrip", "rstrip"):
+            if flags[flag]:
+                raise _refusal(
+                    target, f"added token {content!r} has {flag}, which such a model can't say", f"a{content} b"
+                )
+    if vocabulary.byte_fallback and (lacking := set(BYTE_PIECES) - set(tokens)):
+        raise ConversionError(
+            f"{target} can't hold this vocabulary: byte_fallback is set, but {min(lacking)!r} is no token"
+        )
+    return [
+        _type(
+            token,
+            added.get(token),
+            unknown=token == unknown,
+            user_defined=token in split_pieces or not is_found(token, rules),
+            byte_fallback=vocabulary.byte_fallback,
+        )
+        for token in tokens
+    ]
+
+
+def _type(
+    token: str, added: Mapping[str, Any] | None, *, unknown: bool, user_defined: bool, byte_fallback: bool
+) -> PieceType:
+    if unknown:
+        return PieceType.UNKNOWN
+    if added is not None:
+        return PieceType.CONTROL if added["special"] else PieceType.USER_DEFINED
+    if user_defined:
+        return PieceType.USER_DEFINED
+    return PieceType.BYTE if byte_fallback and token in BYTE_PIECES else PieceType.NORMAL
+
+
+def _check_decoder(vocabulary: Vocabulary, rules: TextRules, target: str) -> None:
+    expected = decoder_of(rules, byte_fallback=vocabulary.byte_fallback)
+    if vocabulary.decoder != expected:
+        kind = (vocabulary.decoder or {}).get("type")
+        steps = [step["type"] for step in steps_of(vocabulary.decoder)] if kind == "Sequence" else kind
+        wanted = [step["type"] for step in expected["decoders"]]
+        raise _refusal(target, f"decoder is {steps!r}, such a model decodes as {wanted!r} does", "a b")
+
+
+def steps_of(component: Json | None) -> list[Json]:
+    """Return the steps of a component, those of a `Sequence` one by one."""
+    if component is None:
+        return []
+    if component["type"] != "Sequence":
+        return [component]
+    inner = component.get("normalizers") or component.get("pretokenizers") or component.get("decoders") or ()
+    return [step for part in inner for step in steps_of(part)]
+
+
+def _is(steps: Sequence[Json], kind: str) -> bool:
+    return bool(steps) and steps[0]["type"] == kind
+
+
+def _refusal(target: str, reason: str, text: str) -> ConversionError:
+    return ConversionError(f"{target} can't hold this vocabulary: {reason}. The text {text!r} would change.")

@@ -1,0 +1,92 @@
+"""SentencePiece `.model` files of type BPE: Llama 2, Mistral v1 to v7, Gemma, and those that people train.
+
+Ids equal those of `sentencepiece.SentencePieceProcessor.encode` on any text. Control pieces are special tokens:
+found in texts unless `split_special_tokens=True`, whereas SentencePiece never finds them. A model with a charsmap
+(NFKC, mostly) uses stock's `Precompiled` normalizer, which reads the map by grapheme: see `README.md`.
+
+A model that is read and written again has the same bytes, if they were canonical.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from hf_bpe.errors import ConversionError, TokenizerFileError
+from hf_bpe.formats.pieces.ends import ends
+from hf_bpe.formats.pieces.model import PieceType
+from hf_bpe.formats.pieces.pipeline import tokenizer_json
+from hf_bpe.formats.pieces.recognition import pieces_of
+from hf_bpe.formats.pieces.scores import scored
+from hf_bpe.formats.sentencepiece import proto
+from hf_bpe.vocabulary import Vocabulary
+
+NAME = "sentencepiece"
+
+_TARGET = "a SentencePiece model"
+
+
+def sniff(path: Path) -> bool:
+    """Whether `path` begins like a SentencePiece model: a piece, its text, its score."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(4)
+    except OSError:
+        return False
+    return len(head) == 4 and proto.looks_like_model(head[:2]) and head[2] == 0x0A and head[3] < head[1]
+
+
+def read(path: str | Path, *, add_bos_token: bool = True, add_eos_token: bool = False) -> Vocabulary:
+    """Read a SentencePiece model of type BPE.
+
+    Args:
+        path: The `.model` file.
+        add_bos_token: Whether encoding adds the model's BOS piece, as Llama and Mistral do.
+        add_eos_token: Whether it adds the EOS piece.
+
+    Raises:
+        ConversionError: The file is damaged, of another type, or says what a tokenizer.json can't.
+        ImportError: The packages sentencepiece and protobuf are missing.
+    """
+    path = Path(path)
+    model, kept = proto.parse(proto.read_bytes(path), path.name)
+    parsed = tokenizer_json(model, path.name, add_bos_token=add_bos_token, add_eos_token=add_eos_token)
+    try:
+        return Vocabulary.from_json(parsed, special_tokens=model.roles, details={NAME: kept})
+    except TokenizerFileError as error:
+        raise ConversionError(f"{path.name}: as a tokenizer.json it would be refused: {error}") from error
+
+
+def write(vocabulary: Vocabulary, path: str | Path) -> list[Path]:
+    """Write a vocabulary of scored pieces as a SentencePiece model.
+
+    Scores, types and training settings are those that the vocabulary was read with. One from elsewhere gets the
+    ranks of its merges as scores.
+
+    Raises:
+        ConversionError: A SentencePiece model would give other ids; the message names a text.
+        ImportError: The packages sentencepiece and protobuf are missing.
+    """
+    path = Path(path)
+    path.write_bytes(to_bytes(vocabulary))
+    return [path]
+
+
+def to_bytes(vocabulary: Vocabulary) -> bytes:
+    """Return the bytes that `write` writes."""
+    kept = cast("proto.Kept | None", vocabulary.details.get(NAME))
+    known = kept["scores"] if kept else ()
+    model = pieces_of(vocabulary, _TARGET)
+    if model.rules.prefix_after_pieces:
+        piece = min(model.of_type(PieceType.USER_DEFINED), key=len)
+        raise ConversionError(
+            f"{_TARGET} can't hold this vocabulary: behind the added token {piece!r} a text is normalized anew, with a "
+            f"dummy prefix or without its spaces, in such a model only as a whole. The text {piece + 'a'!r} would change."
+        )
+    return proto.serialize(scored(model, vocabulary, _TARGET, known=known), kept)
+
+
+def options(vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return what `write` leaves out: whether BOS and EOS are added, as the arguments of `read`."""
+    before, after = ends(vocabulary, _TARGET)
+    return {"add_bos_token": before, "add_eos_token": after}
