@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -19,6 +20,13 @@ _OWN_FILES = (
     "special_tokens_map.json",
     "added_tokens.json",
 )
+_MODULE = "tokenization_hf_bpe"
+_MODULE_TEXT = '''"""Lets AutoTokenizer find the class of hf_bpe: `pip install hf-bpe`."""
+
+from hf_bpe import HfBpeTokenizer
+
+__all__ = ["HfBpeTokenizer"]
+'''
 _OWN_FOLDER = "additional_chat_templates"
 
 
@@ -51,7 +59,8 @@ def _own_files(directory: Path, prefix: str | None) -> set[Path]:
     """Return the files in `directory` that loading it would read as this tokenizer's."""
     templates = (directory / _prefixed(_OWN_FOLDER, prefix)).glob("*.jinja")
     named = (directory / _prefixed(name, prefix) for name in _OWN_FILES)
-    return {path for path in (*templates, *named) if path.is_file()}
+    module = directory / f"{_MODULE}.py"
+    return {path for path in (*templates, *named, module) if path.is_file()}
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -61,6 +70,35 @@ def _remove_if_empty(folder: Path) -> None:
 
 def _prefixed(name: str, prefix: str | None) -> str:
     return f"{prefix}-{name}" if prefix else name
+
+
+def adapt(staged: Path, prefix: str | None, *, stock: bool, auto_map: bool) -> list[Path]:
+    """Change the staged tokenizer_config.json for who is going to load it; return files that came on top.
+
+    Args:
+        staged: The folder.
+        prefix: What stands before each file name.
+        stock: Whether the class is named as stock's, which `transformers` 4 and other libraries know, and extra special
+            tokens have their old name there.
+        auto_map: Whether `trust_remote_code=True` finds this package's class without an import of it.
+    """
+    path = staged / _prefixed("tokenizer_config.json", prefix)
+    config = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(config.get("auto_map"), dict) and _names_own_module(config["auto_map"]):
+        del config["auto_map"]
+    if stock:
+        config["tokenizer_class"] = "PreTrainedTokenizerFast"
+        if isinstance(config.get("extra_special_tokens"), list):
+            config["additional_special_tokens"] = config.pop("extra_special_tokens")
+    if auto_map:
+        config["auto_map"] = {"AutoTokenizer": [f"{_MODULE}.HfBpeTokenizer", None]}
+        (staged / f"{_MODULE}.py").write_text(_MODULE_TEXT, encoding="utf-8")
+    path.write_text(json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    return [staged / f"{_MODULE}.py"] if auto_map else []
+
+
+def _names_own_module(auto_map: dict[str, object]) -> bool:
+    return any(f"{_MODULE}." in str(names) for names in auto_map.values())
 
 
 def write_tokenizer_json(core: Tokenizer, directory: Path, prefix: str | None) -> Path:

@@ -181,6 +181,9 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         legacy_format: bool | None = None,
         filename_prefix: str | None = None,
         push_to_hub: bool = False,
+        *,
+        stock: bool = False,
+        auto_map: bool = False,
         **kwargs: Any,
     ) -> tuple[str, ...]:
         """Write a directory that this class, `AutoTokenizer` and stock load with the same ids.
@@ -193,6 +196,10 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
             legacy_format: Upstream's; tokenizer.json is written whatever it says.
             filename_prefix: Put before each file name, with a hyphen.
             push_to_hub: Whether to upload the tokenizer afterwards.
+            stock: Whether the config names stock's class, `PreTrainedTokenizerFast`: for `transformers` 4, and for
+                converters that know no other. `AutoTokenizer` then loads stock's class, with the same ids.
+            auto_map: Whether a module is written by which `AutoTokenizer` finds this class with
+                `trust_remote_code=True`, in a program that doesn't import hf_bpe.
             **kwargs: Upstream's further arguments, such as `save_jinja_files`.
 
         Returns:
@@ -203,6 +210,7 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
             raise NotADirectoryError(f"{directory} is a file; save_pretrained() needs a directory.")
         with saving.staging(directory) as staged:
             written = super().save_pretrained(staged, None, filename_prefix, False, **kwargs)
+            written = (*written, *map(str, saving.adapt(staged, filename_prefix, stock=stock, auto_map=auto_map)))
             saving.publish(staged, directory, filename_prefix)
             names = tuple(str(directory / Path(file).relative_to(staged)) for file in written)
         auto.warn_if_forced(directory)

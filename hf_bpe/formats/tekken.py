@@ -20,7 +20,7 @@ from hf_bpe.vocabulary import Vocabulary
 NAME = "tekken"
 
 _KIND = "tekken.json"
-_LAYOUT: dict[str, Any] = {"indent": 2, "ensure_ascii": True, "end": "", "members": ()}
+_LAYOUT: dict[str, Any] = {"indent": 2, "ensure_ascii": True, "end": "", "escape_delete": False, "members": ()}
 _SETTINGS = ("pattern", "num_vocab_tokens", "default_vocab_size", "default_num_special_tokens", "version")
 # mistral-common asks newer versions to list their special tokens.
 _UNLISTED_UP_TO = ("v1", "v2", "v3", "v7")
@@ -105,6 +105,8 @@ def write(vocabulary: Vocabulary, path: str | Path, *, version: str | None = Non
     # In the order of the file that was read.
     members = {name: members[name] for name in [*layout["members"], *members] if name in members}
     text = json.dumps(members, indent=layout["indent"], ensure_ascii=layout["ensure_ascii"])
+    if layout["escape_delete"]:
+        text = text.replace("\x7f", "\\u007f")
     path.write_text(text + layout["end"], encoding="utf-8", newline="")
     return [path]
 
@@ -219,6 +221,7 @@ def _layout(path: Path) -> dict[str, Any]:
     return {
         "indent": len(second) - len(second.lstrip()) or None,
         "ensure_ascii": data.isascii(),
+        "escape_delete": b"\\u007f" in data,
         "end": "\n" if data.endswith(b"\n") else "",
     }
 
@@ -234,6 +237,12 @@ def _check_order(vocabulary: Vocabulary, ranks: Mapping[bytes, int], count: int)
         )
     if (hole := next((rank for rank in range(count) if rank not in added), None)) is not None:
         raise ConversionError(f"{_KIND} has a special token for each id before the ranks: none has the id {hole}.")
+    for byte in range(256):
+        if ranks[bytes([byte])] != count + byte:
+            raise ConversionError(
+                f"{_KIND} has the 256 bytes first, in order: 0x{byte:02X} is {ranks[bytes([byte])]} and would become "
+                f"{count + byte}. tokenizer.json holds it."
+            )
     if max(ranks.values()) - count + 1 != len(ranks):
         taken = set(ranks.values())
         gap = next(rank for rank in range(count, max(taken)) if rank not in taken)

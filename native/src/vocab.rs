@@ -111,6 +111,16 @@ impl TokenBytes {
         table
     }
 
+    /// The number of tokens.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
     /// The bytes of all tokens with their ids, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], TokenId)> {
         (0..self.ids.len()).map(|entry| (self.bytes.get(entry), self.ids[entry]))

@@ -60,7 +60,7 @@ def write(vocabulary: Vocabulary, path: str | Path, *, architecture: str = "llam
         ours = byte_level.fields_of(vocabulary, kept)
     else:
         ours = scored.fields_of(vocabulary, kept, _scores(vocabulary))
-    ours |= _roles(vocabulary) | metadata.chat_template_fields(vocabulary.chat_template)
+    ours |= _roles(vocabulary, kept) | metadata.chat_template_fields(vocabulary.chat_template)
     metadata.write_fields(_ordered(ours, kept, architecture), path)
     return [path]
 
@@ -76,9 +76,12 @@ def _scores(vocabulary: Vocabulary) -> Any:
     return details.get("scores", ())
 
 
-def _roles(vocabulary: Vocabulary) -> dict[str, Field]:
+def _roles(vocabulary: Vocabulary, kept: metadata.Kept | None) -> dict[str, Field]:
     ids = vocabulary.core.token_to_id
     roles = {key: vocabulary.special_tokens.get(role) for role, key in metadata.ROLES.items()}
+    unknown = metadata.ROLES["unk_token"]
+    if kept is not None and unknown not in kept["fields"] and not vocabulary.is_byte_level:
+        del roles[unknown]  # its type says it
     return {key: Field(ids(token), UINT32) for key, token in roles.items() if isinstance(token, str)}
 
 

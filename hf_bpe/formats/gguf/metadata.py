@@ -66,7 +66,7 @@ def tokens_of(fields: Mapping[str, Field], where: str) -> list[str]:
     for token_id, token in enumerate(tokens):
         if ids.setdefault(token, token_id) != token_id:
             raise ConversionError(
-                f"{where}: {TOKENS} {ids[token]} and {token_id} are both {token!r}; tokenizer.json holds each token once"
+                f"{where}: {TOKENS} {ids[token]} and {token_id} are both {token!r}; tokenizer.json holds a token once"
             )
     return list(tokens)
 

@@ -16,7 +16,7 @@ from hf_bpe.formats.gguf.container import ARRAY, BOOL, FLOAT32, INT32, STRING, F
 from hf_bpe.formats.pieces.ends import ends
 from hf_bpe.formats.pieces.model import BYTE_PIECES, PieceModel, PieceType, TextRules
 from hf_bpe.formats.pieces.pipeline import tokenizer_json
-from hf_bpe.formats.pieces.recognition import pieces_of
+from hf_bpe.formats.pieces.recognition import pieces_of, with_types
 from hf_bpe.formats.pieces.scores import scored
 from hf_bpe.vocabulary import Vocabulary
 
@@ -63,12 +63,12 @@ def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None, scores: Any = 
     Raises:
         ConversionError: They can't say it; the message names a text that would change.
     """
-    model = scored(pieces_of(vocabulary, TARGET), vocabulary, TARGET, known=kept["scores"] if kept else scores)
+    model = with_types(pieces_of(vocabulary, TARGET, raw_pieces=True), kept["types"] if kept else b"")
+    model = scored(model, vocabulary, TARGET, known=kept["scores"] if kept else scores)
     _check_rules(model)
     before, after = ends(vocabulary, TARGET)
     fields = {
         metadata.MODEL: Field(KIND, STRING),
-        metadata.PRE: Field("default", STRING),
         metadata.TOKENS: Field(model.pieces, ARRAY, STRING),
         metadata.SCORES: Field([float(score) for score in model.scores], ARRAY, FLOAT32),
         metadata.TYPES: Field([int(kind) for kind in model.types], ARRAY, INT32),
@@ -78,6 +78,8 @@ def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None, scores: Any = 
         metadata.ADD_EOS: (after, False),
         metadata.ADD_PREFIX: (model.rules.add_dummy_prefix, True),
     }
+    if kept is None or metadata.PRE in kept["fields"]:
+        fields[metadata.PRE] = Field("default", STRING)
     for key, (value, usual) in switches.items():
         if value != usual or kept is None or key in kept["fields"]:
             fields[key] = Field(value, BOOL)

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError
-from hf_bpe.formats.pieces.merges import aliases_of, merges_of
+from hf_bpe.formats.pieces.merges import merges_of, renamed_bytes
 from hf_bpe.formats.pieces.model import SPACE, PieceModel, PieceType, TextRules
 from hf_bpe.special_tokens import bos_eos_template
 
@@ -35,7 +35,9 @@ def tokenizer_json(model: PieceModel, where: str, *, add_bos_token: bool, add_eo
         ConversionError: A tokenizer.json can't give the ids of `model`. The message says why.
     """
     ids = _ids(model, where)
-    pipeline = _base(model, ids | aliases_of(model), merges_of(model, where))
+    names = renamed_bytes(model)
+    vocab = {names.get(piece, piece): piece_id for piece, piece_id in ids.items()}
+    pipeline = _base(model, vocab, merges_of(model, where))
     pipeline["added_tokens"] = [
         _added_token(piece, piece_id, special=True)
         for piece_id, (piece, kind) in enumerate(zip(model.pieces, model.types, strict=True))
@@ -188,11 +190,16 @@ def _guard(pipeline: Json, user_defined: set[str], model: PieceModel) -> str:
 
 
 def _first_token(piece: str, token: str | None, model: PieceModel) -> str:
-    """Return the start of `piece` that `token` stands for: itself, or the unknown characters there."""
-    if token is not None and piece.startswith(token):
+    """Return the start of `piece` that `token` stands for: itself, its first byte, or the unknown characters there.
+
+    A piece of unknown characters alone is cut as well, though that makes two unknown tokens of one: better than
+    the id of a control piece in the midst of a user's text.
+    """
+    if token is not None and piece.startswith(token) and piece != token:
         return token
     known = set(model.pieces)
-    return next((piece[:end] for end, char in enumerate(piece) if char in known), piece)
+    run = next((end for end, char in enumerate(piece) if char in known), len(piece))
+    return piece[:1] if model.byte_fallback or run == len(piece) else piece[:run]
 
 
 def _check_user_defined(model: PieceModel, where: str) -> None:

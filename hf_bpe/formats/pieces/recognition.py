@@ -30,12 +30,13 @@ _SPLIT_BY_SPACES = {"type": "Split", "pattern": {"String": " "}, "behavior": "Me
 """Gemma's pre-tokenizer. It cuts nothing, as the normalizer leaves no spaces."""
 
 
-def pieces_of(vocabulary: Vocabulary, target: str) -> PieceModel:
+def pieces_of(vocabulary: Vocabulary, target: str, *, raw_pieces: bool = False) -> PieceModel:
     """Return the piece model that `vocabulary` is, with scores of zero: its merges are another matter.
 
     Args:
         vocabulary: The vocabulary.
         target: What it is to become, for errors: "a SentencePiece model".
+        raw_pieces: Whether it seeks user-defined pieces in the raw text and normalizes what is between them.
 
     Raises:
         ConversionError: A component does what such a model doesn't. The message names it, and a text that differs.
@@ -50,7 +51,7 @@ def pieces_of(vocabulary: Vocabulary, target: str) -> PieceModel:
     rules = _rules(vocabulary.normalizer, target)
     split_pieces = _split_pieces(vocabulary, set(tokens), rules, target)
     types = _types(vocabulary, tokens, split_pieces, rules, target)
-    rules = _with_added_pieces(vocabulary, split_pieces, rules, target)
+    rules = _with_added_pieces(vocabulary, split_pieces, rules, target, raw_pieces=raw_pieces)
     _check_decoder(vocabulary, rules, target)
     unknown = tokens[types.index(PieceType.UNKNOWN)]
     roles = {role: token for role, token in vocabulary.special_tokens.items() if isinstance(token, str)}
@@ -68,13 +69,33 @@ def _tokens_by_id(vocabulary: Vocabulary, target: str) -> list[str]:
     """Return the tokens in the order of their ids, of which there may be no holes."""
     by_id: dict[int, str] = {}
     for token, token_id in vocabulary.get_vocab().items():
-        other = by_id.get(token_id)
-        # A byte's second name is no piece: see `merges.aliases_of`.
-        by_id[token_id] = other if other in BYTE_PIECES else token
+        by_id[token_id] = token
     holes = vocabulary.holes()
     if holes:
         raise ConversionError(f"{target} can't hold this vocabulary: id {holes[0][0]} has no token, and ids can't move")
+    if vocabulary.byte_fallback:
+        by_id |= _unnamed_bytes(vocabulary)
     return [by_id[token_id] for token_id in range(len(by_id))]
+
+
+def _unnamed_bytes(vocabulary: Vocabulary) -> dict[int, str]:
+    """Return the byte pieces that are called by their character, by id: see `merges.renamed_bytes`."""
+    ids = vocabulary.core.token_to_id
+    return {
+        token_id: piece
+        for byte, piece in enumerate(BYTE_PIECES[:0x80])
+        if ids(piece) is None and (token_id := ids(chr(byte))) is not None
+    }
+
+
+def with_types(model: PieceModel, known: bytes) -> PieceModel:
+    """Return `model` with the pieces marked unused that had that mark when they were read."""
+    unused = {piece_id for piece_id, kind in enumerate(known) if kind == PieceType.UNUSED}
+    types = [
+        PieceType.UNUSED if piece_id in unused and kind == PieceType.NORMAL else kind
+        for piece_id, kind in enumerate(model.types)
+    ]
+    return replace(model, types=types)
 
 
 def _rules(normalizer: Json | None, target: str) -> TextRules:
@@ -124,16 +145,18 @@ def _split_pieces(vocabulary: Vocabulary, tokens: set[str], rules: TextRules, ta
     )
 
 
-def _with_added_pieces(vocabulary: Vocabulary, split_pieces: set[str], rules: TextRules, target: str) -> TextRules:
+def _with_added_pieces(
+    vocabulary: Vocabulary, split_pieces: set[str], rules: TextRules, target: str, *, raw_pieces: bool
+) -> TextRules:
     """Return `rules` with what the added tokens that aren't special say of the text around them."""
     added = {flags["content"]: flags for flags in vocabulary.added_tokens.values() if not flags["special"]}
     if added and split_pieces:
         piece = min(added)
         raise _refusal(target, f"{piece!r} is an added token, and the pre-tokenizer splits at others", f"a{piece}a")
-    rules = replace(rules, prefix_after_pieces=bool(added) and not rules.local)
+    rules = replace(rules, prefix_after_pieces=bool(added) and (raw_pieces or not rules.local))
     normalized = sought_normalized(added, rules)
     for piece, flags in added.items():
-        if flags["normalized"] != normalized and (SPACE in piece or " " in piece or rules.prefix_after_pieces):
+        if flags["normalized"] != normalized and (SPACE in piece or " " in piece or not rules.local):
             reason = f"added token {piece!r} is sought {'after' if flags['normalized'] else 'before'} normalization"
             raise _refusal(target, f"{reason}, such a piece the other way", f"a{piece.replace(SPACE, ' ')}a")
     return rules

@@ -16,8 +16,9 @@ from itertools import chain, product
 
 from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError
-from hf_bpe.formats.pieces.merges import Pair, merges_of
+from hf_bpe.formats.pieces.merges import merges_of
 from hf_bpe.formats.pieces.model import SPACE, PieceModel, PieceType
+from hf_bpe.formats.pieces.ties import Pair
 from hf_bpe.vocabulary import Vocabulary
 
 _MOST_SYMBOLS = 20

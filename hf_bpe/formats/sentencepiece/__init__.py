@@ -16,7 +16,7 @@ from hf_bpe.errors import ConversionError, TokenizerFileError
 from hf_bpe.formats.pieces.ends import ends
 from hf_bpe.formats.pieces.model import PieceType
 from hf_bpe.formats.pieces.pipeline import tokenizer_json
-from hf_bpe.formats.pieces.recognition import pieces_of
+from hf_bpe.formats.pieces.recognition import pieces_of, with_types
 from hf_bpe.formats.pieces.scores import scored
 from hf_bpe.formats.sentencepiece import proto
 from hf_bpe.vocabulary import Vocabulary
@@ -76,12 +76,12 @@ def to_bytes(vocabulary: Vocabulary) -> bytes:
     """Return the bytes that `write` writes."""
     kept = cast("proto.Kept | None", vocabulary.details.get(NAME))
     known = kept["scores"] if kept else ()
-    model = pieces_of(vocabulary, _TARGET)
+    model = with_types(pieces_of(vocabulary, _TARGET), kept["types"] if kept else b"")
     if model.rules.prefix_after_pieces:
         piece = min(model.of_type(PieceType.USER_DEFINED), key=len)
         raise ConversionError(
             f"{_TARGET} can't hold this vocabulary: behind the added token {piece!r} a text is normalized anew, with a "
-            f"dummy prefix or without its spaces, in such a model only as a whole. The text {piece + 'a'!r} would change."
+            f"dummy prefix or without its spaces; in such a model only once. The text {piece + 'a'!r} would change."
         )
     return proto.serialize(scored(model, vocabulary, _TARGET, known=known), kept)
 

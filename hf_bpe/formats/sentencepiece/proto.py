@@ -90,7 +90,8 @@ def serialize(model: PieceModel, kept: Kept | None) -> bytes:
         _describe(message, model)
     else:
         message.ParseFromString(kept["rest"])
-        _follow(message, model)
+        if len(model.pieces) != len(kept["types"]):
+            message.trainer_spec.vocab_size = len(model.pieces)
     written = kept["types"].ljust(len(model.pieces), b"\0") if kept else bytes(len(model.pieces))
     for text, score, kind, old in zip(model.pieces, model.scores, model.types, written, strict=False):
         piece = message.pieces.add(piece=text, score=score)
@@ -166,7 +167,7 @@ def _charsmap(charsmap: bytes, where: str) -> bytes:
         size = int.from_bytes(charsmap[:4], "little")
         if len(charsmap) < 8 or size % 4 or not size or 4 + size >= len(charsmap) or charsmap[-1]:
             raise ConversionError(
-                f"{where}: normalizer_spec.precompiled_charsmap is damaged: its trie has {size} of {len(charsmap)} bytes"
+                f"{where}: normalizer_spec.precompiled_charsmap is damaged: its trie has {size} of {len(charsmap)} B"
             )
     return charsmap
 
@@ -186,10 +187,12 @@ def _roles(message: Any) -> dict[str, str]:
 def _check_pieces(model: PieceModel, where: str) -> None:
     """Raise what SentencePiece raises when it loads such pieces."""
     for piece_id, piece in enumerate(model.pieces):
+        if not isinstance(piece, str):  # protobuf hands out bytes where they are no UTF-8
+            raise ConversionError(f"{where}: piece {piece_id} is {piece!r}, which is not UTF-8")
         if not piece or "\0" in piece or len(piece.encode()) > LONGEST_PIECE:
             raise ConversionError(
-                f"{where}: piece {piece_id} is {piece[:40]!r}; SentencePiece takes pieces of 1 to {LONGEST_PIECE} bytes, "
-                "without NUL"
+                f"{where}: piece {piece_id} is {piece[:40]!r}; SentencePiece takes pieces of 1 to {LONGEST_PIECE} "
+                "bytes, without NUL"
             )
     unknown = model.of_type(PieceType.UNKNOWN)
     if len(unknown) != 1:
@@ -202,12 +205,6 @@ def _check_pieces(model: PieceModel, where: str) -> None:
             f"{where}: trainer_spec.byte_fallback is {model.byte_fallback}, but byte piece {odd!r} is "
             f"{'missing' if odd in wanted else 'there'}"
         )
-
-
-def _follow(message: Any, model: PieceModel) -> None:
-    """Bring the fields that speak of pieces up to date, where the model has changed since it was read."""
-    if message.trainer_spec.HasField("vocab_size") and message.trainer_spec.vocab_size != len(model.pieces):
-        message.trainer_spec.vocab_size = len(model.pieces)
 
 
 def _describe(message: Any, model: PieceModel) -> None:
