@@ -13,8 +13,7 @@ from hf_bpe.errors import (
     TrainingError,
     UnsupportedComponentError,
 )
-from hf_bpe.from_formats import from_gguf, from_sentencepiece
-from hf_bpe.importing import from_gpt2, from_tekken, from_tiktoken
+from hf_bpe.from_formats import from_gguf, from_gpt2, from_sentencepiece, from_tekken, from_tiktoken
 from hf_bpe.parallelism import note_worker_process as _note_worker_process
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import TrainingReport, train

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hf_bpe.formats import gguf, sentencepiece
+from hf_bpe.errors import ConversionError
+from hf_bpe.formats import gguf, gpt2, sentencepiece, tekken, tiktoken_encoding
+from hf_bpe.formats import tiktoken as tiktoken_files
 from hf_bpe.tokenizer import HfBpeTokenizer
+
+if TYPE_CHECKING:
+    import tiktoken
 
 
 def from_sentencepiece(
@@ -52,3 +59,89 @@ def from_gguf(path: str | Path, **kwargs: Any) -> HfBpeTokenizer:
         [1, 15043, 3186]
     """
     return HfBpeTokenizer.from_vocabulary(gguf.read(path), **kwargs)
+
+
+def from_tiktoken(
+    encoding: tiktoken.Encoding | str | PathLike[str],
+    *,
+    split_pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    normalizer: object = None,
+    **kwargs: Any,
+) -> HfBpeTokenizer:
+    """Return the tokenizer of a tiktoken encoding, or of a file of ranks, with equal ids.
+
+    Files are `.tiktoken` files, and the `tokenizer.model` of Llama 3 and 4, Kimi K2 and Qwen. They hold tokens only:
+    what they lack is looked up for published encodings, and asked for otherwise.
+
+    Args:
+        encoding: A `tiktoken.Encoding`, the name of one that tiktoken knows, or the path of a file.
+        split_pattern: For a file of unknown ranks: the name of a published pattern, or a regex.
+        special_tokens: For a file: the id of each special token, in place of those that are known.
+        normalizer: For a file of unknown ranks: what happens to a text first, such as `"NFC"`.
+        **kwargs: Arguments of `HfBpeTokenizer`, such as `eos_token`.
+
+    Raises:
+        ConversionError: The file is damaged, its split pattern isn't known, or the pattern can't be run exactly.
+
+    Example:
+        >>> tokenizer = hf_bpe.from_tiktoken("path/to/cl100k_base.tiktoken")
+        >>> tokenizer.encode("hello world")
+        [15339, 1917]
+    """
+    given: dict[str, Any] = {"split_pattern": split_pattern, "special_tokens": special_tokens, "normalizer": normalizer}
+    if isinstance(encoding, str) and not Path(encoding).exists() and not Path(encoding).suffix:
+        encoding = _encoding_of_name(encoding)
+    if isinstance(encoding, str | PathLike):
+        return HfBpeTokenizer.from_vocabulary(tiktoken_files.read(Path(encoding), **given), **kwargs)
+    if any(value is not None for value in given.values()):
+        raise TypeError("split_pattern, special_tokens and normalizer are for files: an Encoding has its own.")
+    return HfBpeTokenizer.from_vocabulary(tiktoken_encoding.from_encoding(encoding), **kwargs)
+
+
+def from_tekken(path: str | PathLike[str], **kwargs: Any) -> HfBpeTokenizer:
+    """Return the tokenizer of Mistral's `tekken.json`, with the ids of mistral-common.
+
+    Args:
+        path: The file.
+        **kwargs: Arguments of `HfBpeTokenizer`.
+
+    Raises:
+        ConversionError: The file is damaged. The message has the JSON path.
+
+    Example:
+        >>> hf_bpe.from_tekken("path/to/tekken.json").encode("hello", add_special_tokens=False)
+        [29706]
+    """
+    return HfBpeTokenizer.from_vocabulary(tekken.read(Path(path)), **kwargs)
+
+
+def from_gpt2(path: str | PathLike[str], *, add_prefix_space: bool = False, **kwargs: Any) -> HfBpeTokenizer:
+    """Return the tokenizer of GPT-2's vocab.json and merges.txt.
+
+    Args:
+        path: Either file, or the directory that holds both.
+        add_prefix_space: Whether a space is put before each text that begins with none.
+        **kwargs: Arguments of `HfBpeTokenizer`.
+
+    Raises:
+        ConversionError: A file is damaged. The message names it, and the line or the token.
+
+    Example:
+        >>> hf_bpe.from_gpt2("path/to/directory").encode("hello world")
+        [31373, 995]
+    """
+    return HfBpeTokenizer.from_vocabulary(gpt2.read(Path(path), add_prefix_space=add_prefix_space), **kwargs)
+
+
+def _encoding_of_name(name: str) -> tiktoken.Encoding:
+    try:
+        import tiktoken
+    except ImportError as error:
+        raise ImportError(f"from_tiktoken({name!r}) needs tiktoken. Install it with `pip install tiktoken`.") from error
+    try:
+        return tiktoken.get_encoding(name)
+    except ValueError as error:
+        raise ConversionError(
+            f"{name!r} is neither a file nor an encoding of tiktoken, which has {tiktoken.list_encoding_names()}."
+        ) from error

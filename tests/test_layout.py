@@ -21,7 +21,7 @@ LAYERS: tuple[set[str], ...] = (
     {"auto", "backend", "corpus", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
     {"batch", "methods", "training"},
     {"tokenizer"},
-    {"from_formats", "importing"},
+    {"from_formats"},
     {"verification"},
     {"converting", "linting"},
     {"__init__"},

@@ -181,7 +181,7 @@ def test_a_normalizer_is_refused_with_a_text(tmp_path: Path) -> None:
     ranks = {bytes([byte]): byte for byte in range(256)}
     vocabulary = Vocabulary.from_ranks(ranks, split_pattern="qwen2", normalizer="NFC")
 
-    with pytest.raises(ConversionError, match=r"its normalizer 'NFC' changes texts.*The text 'e\u0301' would change"):
+    with pytest.raises(ConversionError, match=r"its normalizer 'NFC' changes texts.*The text 'e\\u0301' would change"):
         gguf.write(vocabulary, tmp_path / "x.gguf")
 
 
@@ -289,6 +289,25 @@ def test_flags_that_the_format_has_no_place_for_are_refused(tmp_path: Path) -> N
 
     with pytest.raises(ConversionError, match=r"added token '<x>' has lstrip.*The text 'a<x> b' would change"):
         gguf.write(Vocabulary(core), tmp_path / "x.gguf")
+
+
+def test_a_vocabulary_that_names_no_bos_has_the_one_that_it_adds(tmp_path: Path) -> None:
+    metadata.write_fields(byte_fields(add_bos_token=Field(True, BOOL)), tmp_path / "x.gguf")
+    nameless = Vocabulary(gguf.read(tmp_path / "x.gguf").core)
+
+    gguf.write(nameless, tmp_path / "y.gguf")
+
+    assert gguf.read(tmp_path / "y.gguf").special_tokens == {"bos_token": "<|end|>"}
+    assert gguf.read(tmp_path / "y.gguf").core.encode_ids("ab") == [257, 256]
+
+
+def test_a_normalizer_without_steps_is_none(tmp_path: Path) -> None:
+    empty = '{"type": "Sequence", "normalizers": []}'
+    vocabulary = Vocabulary(read(byte_fields(), tmp_path).core.with_component("normalizer", empty))
+
+    gguf.write(vocabulary, tmp_path / "x.gguf")
+
+    assert encode(gguf.read(tmp_path / "x.gguf"), "e\u0301") == encode(vocabulary, "e\u0301")
 
 
 def test_a_template_of_other_tokens_is_refused(tmp_path: Path) -> None:
@@ -438,3 +457,14 @@ def test_split_patterns_that_are_named_twice_are_the_same() -> None:
     for name, known in PRE_TOKENIZERS.items():
         if len(known.patterns) == 1 and known.patterns[0] in SPLIT_PATTERNS.values():
             assert name in ("gpt-2", "llama-bpe", "dbrx", "qwen2", "gpt-4o")
+
+
+def test_pieces_go_over_to_a_sentencepiece_model(shared: Path) -> None:
+    reference = pytest.importorskip("sentencepiece")
+    vocabulary = gguf.read(shared / "vectors" / "llama.cpp" / "ggml-vocab-llama-spm.gguf")
+
+    for given in (vocabulary, vocabulary.replace(details={})):
+        made = reference.SentencePieceProcessor(model_proto=sentencepiece.to_bytes(given))
+        for text in [*texts(50), *(" " * count for count in range(40))]:
+            ids = vocabulary.core.encode_ids(text, add_special_tokens=False, split_special_tokens=True)
+            assert made.encode(text) == ids, text

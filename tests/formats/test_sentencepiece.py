@@ -573,3 +573,22 @@ def test_detection_asks_this_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("hf_bpe.formats.FORMATS", {"sentencepiece": "hf_bpe.formats.sentencepiece"})
 
     assert detect(tmp_path / "x") == "sentencepiece"
+
+
+def test_runs_that_a_merge_list_ranks_through_each_other_get_one_score_again(tmp_path: Path) -> None:
+    """As in Llama 2 and every tokenizer.json that was made of it."""
+    data = hand_made(["a", "b", "aa", "aaa", "aaaa", "ab"], [0, 0, -9, -9, -9, -1])
+    vocabulary = read_bytes(data, tmp_path).replace(details={})
+
+    made = spm.SentencePieceProcessor(model_proto=sentencepiece.to_bytes(vocabulary))
+
+    assert len({made.get_score(made.piece_to_id(run)) for run in ("aaa", "aaaa")}) == 1
+    for text in SHORT_TEXTS + ["a" * count for count in range(30)]:
+        assert made.encode(text) == encode(vocabulary, text), text
+
+
+def test_runs_that_scores_would_make_otherwise_are_refused() -> None:
+    tokens, merges = ["<unk>", "b", "bb", "bbb", "bbbb"], [("b", "b"), ("bb", "b"), ("bb", "bb"), ("b", "bb")]
+
+    with pytest.raises(ConversionError, match=r"ranked apart, with other merges between them"):
+        sentencepiece.to_bytes(char_vocabulary(tokens, merges))

@@ -12,6 +12,7 @@ from typing import Any, cast
 from hf_bpe.errors import ConversionError
 from hf_bpe.formats.gguf import byte_level, metadata, scored
 from hf_bpe.formats.gguf.container import MAGIC, STRING, UINT32, Field, read_fields
+from hf_bpe.formats.pieces.ends import ends
 from hf_bpe.vocabulary import Vocabulary
 
 NAME = "gguf"
@@ -78,7 +79,8 @@ def _scores(vocabulary: Vocabulary) -> Any:
 
 def _roles(vocabulary: Vocabulary, kept: metadata.Kept | None) -> dict[str, Field]:
     ids = vocabulary.core.token_to_id
-    roles = {key: vocabulary.special_tokens.get(role) for role, key in metadata.ROLES.items()}
+    tokens = ends(vocabulary, NAME).roles() | dict(vocabulary.special_tokens)
+    roles = {key: tokens.get(role) for role, key in metadata.ROLES.items()}
     unknown = metadata.ROLES["unk_token"]
     if kept is not None and unknown not in kept["fields"] and not vocabulary.is_byte_level:
         del roles[unknown]  # its type says it

@@ -67,12 +67,13 @@ def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None) -> dict[str, F
     Raises:
         ConversionError: They can't say it; the message names a text that would change.
     """
-    if vocabulary.normalizer is not None:
-        kind = vocabulary.normalizer["type"]
+    normalizers = steps_of(vocabulary.normalizer)
+    if normalizers:
+        kinds = ", ".join(repr(step["type"]) for step in normalizers)
         text = _text_that_changes(vocabulary)
-        raise _refusal(f"its normalizer {kind!r} changes texts, and llama.cpp normalizes none. The text {text!r}")
+        raise _refusal(f"its normalizer {kinds} changes texts, and llama.cpp normalizes none. The text {text!a}")
     name = _name(vocabulary, kept)
-    before, after = ends(vocabulary, TARGET)
+    around = ends(vocabulary, TARGET)
     tokens, types = _tokens(vocabulary, kept)
     fields = {
         metadata.MODEL: Field(KIND, STRING),
@@ -83,7 +84,11 @@ def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None) -> dict[str, F
     }
     known = named(name)
     default = known is not None and known.add_bos
-    for key, value, usual in ((metadata.ADD_BOS, before, default), (metadata.ADD_EOS, after, False)):
+    for key, token, usual in (
+        (metadata.ADD_BOS, around.bos_token, default),
+        (metadata.ADD_EOS, around.eos_token, False),
+    ):
+        value = token is not None
         if value != usual or kept is None or key in kept["fields"]:
             fields[key] = Field(value, BOOL)
     return fields

@@ -66,7 +66,7 @@ def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None, scores: Any = 
     model = with_types(pieces_of(vocabulary, TARGET, raw_pieces=True), kept["types"] if kept else b"")
     model = scored(model, vocabulary, TARGET, known=kept["scores"] if kept else scores)
     _check_rules(model)
-    before, after = ends(vocabulary, TARGET)
+    around = ends(vocabulary, TARGET)
     fields = {
         metadata.MODEL: Field(KIND, STRING),
         metadata.TOKENS: Field(model.pieces, ARRAY, STRING),
@@ -74,8 +74,8 @@ def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None, scores: Any = 
         metadata.TYPES: Field([int(kind) for kind in model.types], ARRAY, INT32),
     }
     switches = {
-        metadata.ADD_BOS: (before, True),
-        metadata.ADD_EOS: (after, False),
+        metadata.ADD_BOS: (around.bos_token is not None, True),
+        metadata.ADD_EOS: (around.eos_token is not None, False),
         metadata.ADD_PREFIX: (model.rules.add_dummy_prefix, True),
     }
     if kept is None or metadata.PRE in kept["fields"]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from hf_bpe.errors import ConversionError
+from hf_bpe.formats.pieces.ends import ends
 from hf_bpe.formats.pieces.model import BYTE_PIECES, SPACE, PieceModel, PieceType, TextRules
 from hf_bpe.formats.pieces.pipeline import (
     decoder_of,
@@ -54,7 +55,8 @@ def pieces_of(vocabulary: Vocabulary, target: str, *, raw_pieces: bool = False) 
     rules = _with_added_pieces(vocabulary, split_pieces, rules, target, raw_pieces=raw_pieces)
     _check_decoder(vocabulary, rules, target)
     unknown = tokens[types.index(PieceType.UNKNOWN)]
-    roles = {role: token for role, token in vocabulary.special_tokens.items() if isinstance(token, str)}
+    named = {role: token for role, token in vocabulary.special_tokens.items() if isinstance(token, str)}
+    roles = ends(vocabulary, target).roles() | named
     return PieceModel(
         pieces=tokens,
         scores=[0.0] * len(tokens),

@@ -10,7 +10,8 @@ becomes these two tokens.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
 
@@ -18,7 +19,7 @@ from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError
 from hf_bpe.formats.pieces.merges import merges_of
 from hf_bpe.formats.pieces.model import SPACE, PieceModel, PieceType
-from hf_bpe.formats.pieces.ties import Pair
+from hf_bpe.formats.pieces.ties import Pair, merged
 from hf_bpe.vocabulary import Vocabulary
 
 _MOST_SYMBOLS = 20
@@ -42,29 +43,61 @@ def scored(model: PieceModel, vocabulary: Vocabulary, target: str, *, known: Seq
         kept = replace(model, scores=[*known, *[0.0] * (len(model.pieces) - len(known))][: len(model.pieces)])
         if merges_of(kept, target) == merges:
             return kept
-    made = replace(model, scores=_scores(model, merges))
+    tied = _tied_runs(merges)
+    made = replace(model, scores=_scores(model, merges, tied))
     derived = merges_of(made, target)
     if derived != merges:
-        _refuse_unequal(made, vocabulary, merges, derived, target)
+        _refuse_unequal(made, vocabulary, derived, tied, target)
     return made
 
 
-def _scores(model: PieceModel, merges: Sequence[Pair]) -> list[float]:
+def _tied_runs(merges: Sequence[Pair]) -> dict[str, str]:
+    """Return the runs of a character whose merges are ranked through each other, with the shortest of them.
+
+    They had one score once: Llama 2 gives one to all runs of spaces. They get one again, if nothing else comes between.
+    """
+    ranks: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for rank, (left, right) in enumerate(merges):
+        if left[0] * len(left + right) == left + right:
+            ranks[left[0]][left + right].append(rank)
+    tied: dict[str, str] = {}
+    for runs in ranks.values():
+        for block in _overlapping(runs):
+            places = sorted(chain.from_iterable(runs[run] for run in block))
+            if len(block) > 1 and places[-1] - places[0] == len(places) - 1:
+                tied |= dict.fromkeys(block, min(block))
+    return tied
+
+
+def _overlapping(runs: Mapping[str, Sequence[int]]) -> list[list[str]]:
+    """Return the runs in groups whose ranks lie through each other."""
+    blocks: list[list[str]] = []
+    end = -1
+    for run in sorted(runs, key=lambda run: runs[run][0]):
+        if runs[run][0] > end:
+            blocks.append([])
+        blocks[-1].append(run)
+        end = max(end, runs[run][-1])
+    return blocks
+
+
+def _scores(model: PieceModel, merges: Sequence[Pair], tied: Mapping[str, str]) -> list[float]:
     """Return a score for each piece: the first rank that makes it, as a negative number; characters come last."""
     products: dict[str, int] = {}
     for left, right in merges:
-        products.setdefault(left + right, len(products))
+        products.setdefault(tied.get(left + right, left + right), len(products))
     last = len(products)
     return [
-        -float(products.get(piece, last + piece_id)) if kind == PieceType.NORMAL else 0.0
+        -float(products.get(tied.get(piece, piece), last + piece_id)) if kind == PieceType.NORMAL else 0.0
         for piece_id, (piece, kind) in enumerate(zip(model.pieces, model.types, strict=True))
     ]
 
 
 def _refuse_unequal(
-    model: PieceModel, vocabulary: Vocabulary, merges: Sequence[Pair], derived: Sequence[Pair], target: str
+    model: PieceModel, vocabulary: Vocabulary, derived: Sequence[Pair], tied: Mapping[str, str], target: str
 ) -> None:
-    """Raise if some text gets other ids by `derived` than by `merges`."""
+    """Raise if some text gets other ids by `derived` than by the merges of `vocabulary`."""
+    merges = vocabulary.merges
     listed, all_splits = dict.fromkeys(merges), dict.fromkeys(derived)
     bare = _without_rules(vocabulary)
     meeting = _meeting(bare, [pair for pair in derived if pair not in listed])
@@ -82,7 +115,7 @@ def _refuse_unequal(
             f"{target} can't hold this vocabulary: merge {list(lost)!r} makes or takes a token that isn't an "
             "ordinary piece (an added, unknown or byte token), which such a model never merges"
         )
-    moved = _moved(merges, [pair for pair in derived if pair in listed])
+    moved = _moved(merges, [pair for pair in derived if pair in listed], tied)
     if moved is not None:
         raise _order_refusal(vocabulary, moved, merges, derived, target, model)
 
@@ -97,15 +130,26 @@ def _meeting(core: Tokenizer, pairs: Sequence[Pair]) -> Pair | None:
     return found
 
 
-def _moved(merges: Sequence[Pair], derived: Sequence[Pair]) -> Pair | None:
+def _moved(merges: Sequence[Pair], derived: Sequence[Pair], tied: Mapping[str, str]) -> Pair | None:
     """Return a merge that scores would move past a merge of another token, or None.
 
-    Merges of one token may change places among themselves where they don't overlap in a text.
+    Merges of one token may change places among themselves where they don't overlap in a text, and so may those of
+    tied runs if all runs come out alike.
     """
     for ours, theirs in zip(merges, derived, strict=True):
-        if "".join(ours) != "".join(theirs):
+        one, other = "".join(ours), "".join(theirs)
+        if tied.get(one, one) != tied.get(other, other):
             return ours
-    return None
+    ranks = [{pair: rank for rank, pair in enumerate(some)} for some in (merges, derived)] if tied else []
+    changed = next((run for run in sorted(set(tied.values())) if not _run_alike(run[0], tied, ranks)), None)
+    return next((pair for pair in merges if "".join(pair) == changed), None)
+
+
+def _run_alike(char: str, tied: Mapping[str, str], ranks: Sequence[Mapping[Pair, int]]) -> bool:
+    """Whether runs of `char` become the same by both lists, up to three times the longest piece."""
+    longest = max(len(run) for run in tied if run[0] == char)
+    runs = (char * count for count in range(2, 3 * longest + 1))
+    return all(merged(run, ranks[0].get) == merged(run, ranks[1].get) for run in runs)
 
 
 def _order_refusal(

@@ -34,6 +34,7 @@ class Ties:
         self._ranks = ranks
         self._where = where
         self._halves: set[str] = set()
+        self._halves_of_words: set[str] = set()
         self._runs: set[str] = set()
 
     def ordered(self, pairs: list[Pair]) -> list[Pair]:
@@ -43,6 +44,7 @@ class Ties:
             ConversionError: There is none.
         """
         self._halves.update(chain.from_iterable(pairs))
+        self._halves_of_words.update(chain.from_iterable(pair for pair in pairs if len(set("".join(pair))) > 1))
         if len(pairs) < 2:
             return pairs
         self._check_chains({left + right for left, right in pairs})
@@ -66,7 +68,7 @@ class Ties:
         chained = products & self._halves
         if len(products) < 2 or not chained:
             return
-        if len(set().union(*products)) == 1:
+        if len(set().union(*products)) == 1 and not products & self._halves_of_words:
             self._runs |= {product[0] for product in products}
             return
         one, other = min(chained), min(products - {min(chained)})

@@ -1,8 +1,10 @@
 """SentencePiece `.model` files of type BPE: Llama 2, Mistral v1 to v7, Gemma, and those that people train.
 
-Ids equal those of `sentencepiece.SentencePieceProcessor.encode` on any text. Control pieces are special tokens:
-found in texts unless `split_special_tokens=True`, whereas SentencePiece never finds them. A model with a charsmap
-(NFKC, mostly) uses stock's `Precompiled` normalizer, which reads the map by grapheme: see `README.md`.
+Ids equal those of `sentencepiece.SentencePieceProcessor.encode` on any text, with three reservations. Control pieces
+are special tokens: found in texts unless `split_special_tokens=True`, whereas SentencePiece never finds them. A
+charsmap (NFKC, mostly) becomes stock's `Precompiled` normalizer, which maps grapheme by grapheme where SentencePiece
+takes the longest match: decomposed texts can differ. And a control piece spelled out in a text between two
+user-defined ones, of characters that are all unknown, is two unknown tokens and not one.
 
 A model that is read and written again has the same bytes, if they were canonical.
 """
@@ -75,7 +77,8 @@ def write(vocabulary: Vocabulary, path: str | Path) -> list[Path]:
 def to_bytes(vocabulary: Vocabulary) -> bytes:
     """Return the bytes that `write` writes."""
     kept = cast("proto.Kept | None", vocabulary.details.get(NAME))
-    known = kept["scores"] if kept else ()
+    gguf = cast("dict[str, Any]", vocabulary.details.get("gguf") or {})
+    known = kept["scores"] if kept else gguf.get("scores", ())
     model = with_types(pieces_of(vocabulary, _TARGET), kept["types"] if kept else b"")
     if model.rules.prefix_after_pieces:
         piece = min(model.of_type(PieceType.USER_DEFINED), key=len)
@@ -88,5 +91,5 @@ def to_bytes(vocabulary: Vocabulary) -> bytes:
 
 def options(vocabulary: Vocabulary) -> dict[str, Any]:
     """Return what `write` leaves out: whether BOS and EOS are added, as the arguments of `read`."""
-    before, after = ends(vocabulary, _TARGET)
-    return {"add_bos_token": before, "add_eos_token": after}
+    around = ends(vocabulary, _TARGET)
+    return {"add_bos_token": around.bos_token is not None, "add_eos_token": around.eos_token is not None}
