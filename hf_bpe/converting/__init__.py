@@ -5,7 +5,7 @@ Nothing is left behind by a failure, and nothing old is lost. What was verified 
 
 from __future__ import annotations
 
-from hf_bpe.converting.convert import convert
+from hf_bpe.converting.conversion import convert
 from hf_bpe.converting.report import Conversion
 
 __all__ = ["Conversion", "convert"]

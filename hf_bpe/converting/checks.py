@@ -10,7 +10,7 @@ from hf_bpe import formats
 from hf_bpe.converting.libraries import NoLibrary, compare_token_lists, open_with_library
 from hf_bpe.converting.report import Check
 from hf_bpe.errors import ConversionError
-from hf_bpe.verification import compare
+from hf_bpe.verification import Difference, compare
 from hf_bpe.vocabulary import Vocabulary
 
 
@@ -66,13 +66,15 @@ class Checks:
         except NoLibrary as error:
             self.not_done.append(f"{path.name} with its own library: {error}")
         except Exception as error:  # libraries refuse files in ways of their own
-            raise ConversionError(f"{path.name} was written, but its own library refuses it: {_reason(error)}") from error
+            raise ConversionError(
+                f"{path.name} was written, but its own library refuses it: {_reason(error)}"
+            ) from error
         else:
             self._compare(f"{path.name} as it was written, with its own library", ours, theirs, path)
 
     def _compare(self, what: str, ours: Any, theirs: Any, path: Path) -> None:
         found = compare(ours, theirs, **self._settings)
-        if not found:
+        if isinstance(found, Difference):
             raise ConversionError(f"{path.name}: {found.second} differs from {found.first}: {found.summary()}.")
         self.done.append(Check(what, found))
 

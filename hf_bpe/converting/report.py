@@ -45,6 +45,7 @@ class Conversion:
         ids: The highest id plus one.
         holes: The ids below the highest that no token has.
         doubles: The ids that several tokens share, with the tokens.
+        report: Where conversion.json lies.
         left_out: What the written file has no place for: whoever reads it has to know it from elsewhere.
     """
 
@@ -52,6 +53,7 @@ class Conversion:
     source_format: str
     destination: Path
     destination_format: str
+    report: Path
     checks: Sequence[Check]
     not_checked: Sequence[str]
     ids: int

@@ -33,8 +33,8 @@ def compare(
         progress: Whether to show a bar on stderr. None shows one on a terminal.
 
     Returns:
-        An `Agreement`, which is true, or a `Difference`, which is false and holds the shortest text found. Both print as
-        a table.
+        An `Agreement`, which is true, or a `Difference`, which is false and holds the shortest text found. Both
+        print as a table.
 
     Raises:
         TypeError: `a` or `b` is no tokenizer that is known, or `texts` is one str.

@@ -17,7 +17,11 @@ HOSTILE_TEXTS: tuple[str, ...] = (
     *("👩‍👩‍👧‍👦 👍🏽 🇩🇪🇫 ❤️‍🔥 1️⃣", "שלום مرحبا \u202eabc\u202c", "ภาษาไทย क्षत्रिय தமிழ் বাংলা"),
     *("\u0378\u0379 \U000e0fff \U0010ffff \ufdd0\ufffe", "\ue000\uf8ff\U000f0000", "\ufffd\ufffd a\ufffd"),
     *("\ufeffa\ufeff b\ufeff", "a\u2028b\u2029c\u0085d\x0be\x0cf", "ß ẞ İ ı ŉ ǰ Σας ΟΔΟΣ"),
-    *("1 12 123 1234 12345678 ١٢٣ ४५ ½ 3.14 0x1F", "don't DON'T I'll we'RE '''s ’s 'ſ 'S x'D", "ĠtheĊ Ġ Ā ▁a▁▁b <0x0A>"),
+    *(
+        "1 12 123 1234 12345678 ١٢٣ ४५ ½ 3.14 0x1F",
+        "don't DON'T I'll we'RE '''s ’s 'ſ 'S x'D",
+        "ĠtheĊ Ġ Ā ▁a▁▁b <0x0A>",
+    ),
     "def f(x):\n\treturn {**x, 'a': [1,2,3]}  # naïve\r\n    pass\n\n\n        deeper",
     "https://example.org/a_b-c?d=%20e&f=1#g",
     "a<|endoftext|>b <|endoftext|> <|im_start|>user\n<|im_end|><|eot_id|> <s>[INST] </s>",
@@ -43,9 +47,9 @@ def random_texts(count: int, rng: random.Random) -> list[str]:
 
 
 def _piece(rng: random.Random) -> str:
-    choice = rng.random()
-    if choice < 0.1:
+    chance = rng.random()
+    if chance < 0.1:
         code = rng.choice((rng.randrange(0x110000), rng.randrange(0x3000), rng.randrange(0x1E000, 0x20000)))
         return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code)
-    piece = rng.choice(_PIECES)
-    return piece * rng.randrange(2, 12) if choice > 0.9 else piece
+    piece: str = rng.choice(_PIECES)
+    return piece * rng.randrange(2, 12) if chance > 0.9 else piece

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 from hf_bpe.verification.hostile_texts import HOSTILE_TEXTS, random_texts
@@ -62,5 +63,5 @@ def _in_context(added_tokens: list[str]) -> list[str]:
     found = [form.replace("{}", token) for token in added_tokens for form in _AROUND]
     for token in added_tokens:
         found += [token[:-1], token[1:], token.upper(), token.lower(), token[:1] + " " + token[1:], token + token[:-1]]
-    found += [one + other for one, other in zip(added_tokens, added_tokens[1:], strict=False)]
+    found += [one + other for one, other in pairwise(added_tokens)]
     return list(dict.fromkeys(found))

@@ -88,11 +88,13 @@ def convert(
         written = folder / destination.name
         files = targets.write(read.vocabulary, written, target, write_options or {})
         left_out = verify.written(target.format, written, read.vocabulary, dict(write_options or {}))
+        place = report.name_for(destination, is_directory=target.is_directory)
         done = Conversion(
             read.name,
             read.format,
             destination,
             target.format,
+            place,
             verify.done,
             verify.not_done,
             len(read.vocabulary),
@@ -100,7 +102,6 @@ def convert(
             read.vocabulary.doubles(),
             left_out,
         )
-        place = report.name_for(destination, is_directory=target.is_directory)
         report.write(done, files, written, folder / place.relative_to(destination.parent), library("hf_bpe"))
     return done
 
