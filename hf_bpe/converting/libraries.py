@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hf_bpe.converting.report import TOKENS_BY_ID
 from hf_bpe.errors import ConversionError
 from hf_bpe.formats.rank_files import added_tokens
 from hf_bpe.verification import Agreement
@@ -110,7 +111,7 @@ def compare_token_lists(path: Path, vocabulary: Vocabulary) -> Agreement | None:
         found = listed[token_id] if token_id < len(listed) else None
         if found != token:
             raise ConversionError(f"{path.name}: tokenizer.ggml.tokens[{token_id}] is {found!r}, and not {token!r}.")
-    return Agreement(library("hf_bpe"), library("gguf"), {"tokens": len(tokens)})
+    return Agreement(library("hf_bpe"), library("gguf"), {TOKENS_BY_ID: len(tokens)})
 
 
 def _need(package: str) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 from hf_bpe.verification import Agreement
 
 NAME = "conversion.json"
+TOKENS_BY_ID = "tokens by id"
+"""What is counted where no texts were encoded: lists of tokens were compared."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Conversion:
     @property
     def texts(self) -> int:
         """On how many texts ids and decoded text were compared, in all checks together."""
-        return sum(check.agreement.total for check in self.checks)
+        return sum(check.agreement.total for check in self.checks if TOKENS_BY_ID not in check.agreement.texts)
 
     def as_json(self, files: Sequence[Path], root: Path, tool: str) -> dict[str, Any]:
         """Return what conversion.json holds: no date and no path of this machine, so that it comes out the same again.
@@ -107,6 +109,8 @@ class Conversion:
 def _said(agreement: Agreement) -> str:
     if agreement.identical:
         return "the same vocabulary and pipeline"
+    if TOKENS_BY_ID in agreement.texts:
+        return f"the same {agreement.total:,} tokens, by {agreement.first} and {agreement.second}"
     return f"the same ids and text on {agreement.total:,} texts, by {agreement.first} and {agreement.second}"
 
 
