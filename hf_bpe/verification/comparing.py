@@ -75,8 +75,10 @@ class _Comparison:
                         return found
                     bar.update(len(batch))
                 counts[group] = len(members)
-        found = self._difference_in_single_ids() or self._difference_in_templates()
-        return found or Agreement(self._first.name, self._second.name, counts)
+        for find in (self._difference_in_single_ids, self._difference_in_templates):
+            if (found := find()) is not None:  # a difference is false
+                return found
+        return Agreement(self._first.name, self._second.name, counts)
 
     def _groups(self, corpus: Iterable[str] | None, sample: int | None) -> Iterator[tuple[str, list[str]]]:
         tokens = {*self._first.token_texts(), *self._second.token_texts()}

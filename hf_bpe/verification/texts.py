@@ -40,8 +40,7 @@ def groups(
     yield "tokens", _some(words, sample, rng)
     yield "splits of tokens", _some(_splits(_some(words, sample, rng)), sample, rng)
     if words:
-        pairs = (rng.choice(words) + rng.choice(words) for _ in range(_limit(_PAIRS, sample)))
-        yield "pairs of tokens", list(pairs)
+        yield "pairs of tokens", _pairs(words, _limit(_PAIRS, sample), rng)
 
 
 def _limit(count: int, sample: int | None) -> int:
@@ -50,6 +49,12 @@ def _limit(count: int, sample: int | None) -> int:
 
 def _some(texts: list[T], sample: int | None, rng: random.Random) -> list[T]:
     return texts if sample is None or len(texts) <= sample else rng.sample(texts, sample)
+
+
+def _pairs(words: list[str], count: int, rng: random.Random) -> list[str]:
+    if len(words) ** 2 <= count:
+        return [first + second for first in words for second in words]
+    return [rng.choice(words) + rng.choice(words) for _ in range(count)]
 
 
 def _splits(words: list[str]) -> list[str]:
