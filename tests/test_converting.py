@@ -66,7 +66,7 @@ def test_a_conversion_says_what_was_verified_and_leaves_it(source: Path, tmp_pat
 
     assert isinstance(done, Conversion)
     assert (done.source_format, done.destination_format, done.ids) == ("tokenizer_json", "tiktoken", 260)
-    assert done.texts > 1_000
+    assert done.texts > 500
     lines = str(done).splitlines()
     assert lines[0] == f"{source} (tokenizer_json) -> {tmp_path / 'out' / 'a.tiktoken'} (tiktoken)"
     assert any(line.startswith("verified: a.tiktoken as it was written, with its own library") for line in lines)
@@ -299,20 +299,16 @@ def test_a_failure_while_replacing_puts_everything_back(
         staged = staging._put_into_place
 
         def place(*arguments: Any) -> None:
-            for name in ("replace", "rename", "link"):
+            # A link that fails makes way for a copy: that is no failure.
+            for name in ("replace", "rename", "link")[: 2 if isinstance(error, OSError) else 3]:
                 patch.setattr(staging.os, name, failing_once(getattr(os, name)))
             staged(*arguments)
 
         patch.setattr(staging, "_put_into_place", place)
-        # A link that fails makes way for a copy, and the failure is seen at the next step.
         with pytest.raises(type(error)):
             hf_bpe.convert(vocabulary(ignore_merges=False), tmp_path / "model", overwrite=True, sample=50)
-            if isinstance(error, OSError):
-                raise error
 
-    if isinstance(error, KeyboardInterrupt):
-        assert tree(tmp_path) == before
-    assert not [path for path in tmp_path.iterdir() if "converting" in path.name]
+    assert tree(tmp_path) == before
 
 
 def test_a_file_that_cannot_be_put_into_place_leaves_the_old_one(
@@ -547,7 +543,9 @@ def test_a_real_vocabulary_agrees_in_every_format_or_is_refused_with_a_text(
     try:
         done = hf_bpe.convert(path, tmp_path / "out", destination_format=kind, sample=None if ALL else 1_000)
     except ConversionError as error:
-        assert any(word in str(error) for word in ("would", "no pipeline", "tokenizer.json holds it")), error
+        refusal, done = str(error), None
+    if done is None:
+        assert any(words in refusal for words in ("would", "no pipeline", "tokenizer.json holds it")), refusal
         assert list(tmp_path.iterdir()) == []
     else:
         assert done.checks
