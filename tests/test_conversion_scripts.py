@@ -29,14 +29,17 @@ def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=300, check=False)
 
 
-def saved(path: Path, *, special_first: bool = False) -> Path:
-    """Save a small tokenizer."""
-    shift = 1 if special_first else 0
-    ranks = {token: rank + shift for token, rank in (BYTES | {b"th": 256, b"the": 257}).items()}
-    added = {"<unk>" if special_first else "<|endoftext|>": 0 if special_first else 258}
-    pattern = "o200k" if special_first else "gpt2"
-    vocabulary = Vocabulary.from_ranks(ranks, split_pattern=pattern, added_tokens=added)
-    HfBpeTokenizer.from_vocabulary(vocabulary).save_pretrained(path)
+def saved(path: Path) -> Path:
+    """Save a small tokenizer that is built as GPT-2's is."""
+    ranks = BYTES | {b"th": 256, b"the": 257}
+    vocabulary = Vocabulary.from_ranks(
+        ranks, split_pattern="gpt2", added_tokens={"<|endoftext|>": 258}, ignore_merges=False
+    )
+    whole = json.loads(vocabulary.core.to_json())
+    whole["model"]["vocab"]["<|endoftext|>"] = 258
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    whole |= {"pre_tokenizer": byte_level, "post_processor": None}
+    HfBpeTokenizer.from_vocabulary(Vocabulary.from_json(whole)).save_pretrained(path)
     return path
 
 

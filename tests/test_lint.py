@@ -153,14 +153,14 @@ def test_a_heap_and_a_replay_part_where_a_merge_comes_before_its_half() -> None:
 
 
 def test_merges_in_training_order_are_the_same_for_heap_and_replay() -> None:
-    tokenizer = hf_bpe.train(["the cat sat on the mat, then the hat"] * 5, vocab_size=285, progress=False)
+    tokenizer = hf_bpe.train(["the cat sat on the mat, then the hat"] * 5, vocab_size=265, progress=False)
 
     assert lint(tokenizer).counts == {}
 
 
 def test_a_rank_file_joins_what_the_list_leaves_apart() -> None:
     whole = made([b"ab", b"bc", b"abc"])
-    whole["model"]["merges"] = [["b", "c"], ["a", "b"], ["a", "bc"]]
+    whole["model"]["merges"] = [["a", "b"], ["b", "c"], ["a", "bc"]]
 
     (finding,) = found_in(whole, "ranks-differ")
 
