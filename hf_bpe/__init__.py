@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typing as _typing
+
 from hf_bpe.auto import register as _register
 from hf_bpe.errors import (
     ConversionError,
@@ -16,6 +18,11 @@ from hf_bpe.parallelism import note_worker_process as _note_worker_process
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import TrainingReport, train
 
+if _typing.TYPE_CHECKING:
+    from hf_bpe.converting import convert
+    from hf_bpe.linting import lint
+    from hf_bpe.verification import compare
+
 __all__ = [
     "ConversionError",
     "HfBpeError",
@@ -25,13 +32,28 @@ __all__ = [
     "TrainingError",
     "TrainingReport",
     "UnsupportedComponentError",
+    "compare",
+    "convert",
     "from_gguf",
     "from_gpt2",
     "from_sentencepiece",
     "from_tekken",
     "from_tiktoken",
+    "lint",
     "train",
 ]
+
+_LAZY = {"compare": "verification", "convert": "converting", "lint": "linting"}
+
+
+def __getattr__(name: str) -> object:
+    """Import what few programs need when it is first asked for."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+
 
 _register()
 _note_worker_process()

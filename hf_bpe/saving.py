@@ -50,12 +50,12 @@ def publish(staged: Path, directory: Path, prefix: str | None) -> None:
     for file in files:
         (directory / file).parent.mkdir(exist_ok=True)
         os.replace(staged / file, directory / file)
-    for stale in sorted(_own_files(directory, prefix) - {directory / file for file in files}):
+    for stale in sorted(own_files(directory, prefix) - {directory / file for file in files}):
         stale.unlink()
     _remove_if_empty(directory / _prefixed(_OWN_FOLDER, prefix))
 
 
-def _own_files(directory: Path, prefix: str | None) -> set[Path]:
+def own_files(directory: Path, prefix: str | None) -> set[Path]:
     """Return the files in `directory` that loading it would read as this tokenizer's."""
     templates = (directory / _prefixed(_OWN_FOLDER, prefix)).glob("*.jinja")
     named = (directory / _prefixed(name, prefix) for name in _OWN_FILES)

@@ -22,6 +22,8 @@ LAYERS: tuple[set[str], ...] = (
     {"batch", "methods", "retraining", "training"},
     {"tokenizer"},
     {"from_formats"},
+    {"verification"},
+    {"converting", "linting"},
     {"__init__"},
     {"cli"},
 )

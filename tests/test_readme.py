@@ -32,7 +32,7 @@ def test_python_blocks_run_one_after_the_other(tmp_path: Path) -> None:
 
 
 def test_examples_of_the_command_line_run(tmp_path: Path) -> None:
-    script = next(block for block in blocks("sh") if block.startswith("hf-bpe"))
+    script = "\n".join(block for block in blocks("sh") if block.startswith("hf-bpe"))
     shutil.copy(README, tmp_path)
     command = f"hf-bpe() {{ {sys.executable} -c 'from hf_bpe.cli import main; main()' \"$@\"; }}\nset -euo pipefail\n"
 
@@ -47,6 +47,7 @@ def test_examples_of_the_command_line_run(tmp_path: Path) -> None:
     )
 
     assert "Ġtokenizer" in result.stdout
+    assert "readme-tokenizer (tokenizer_json) -> readme.gguf (gguf)" in result.stdout
 
 
 def test_the_commands_at_the_top_are_those_of_the_makefile() -> None:

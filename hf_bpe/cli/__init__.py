@@ -1,4 +1,4 @@
-"""The command line: `hf-bpe train`, `hf-bpe encode`, `hf-bpe decode`.
+"""The command line: `hf-bpe train`, `encode`, `decode`, `convert`, `diff`, `lint`.
 
 Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 failed (with one line that says why),
 2 wrong usage, 130 interrupted, 141 the reader of our output went away.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import typer
 
+from hf_bpe.cli.convert import convert
+from hf_bpe.cli.diff import diff
 from hf_bpe.cli.encode import decode, encode
+from hf_bpe.cli.lint import lint
 from hf_bpe.cli.train import train
 
 app = typer.Typer(
     name="hf-bpe",
-    help="Train byte-level BPE tokenizers, and turn text into ids and back.",
+    help="Train BPE tokenizers, turn text into ids and back, convert and check vocabularies.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -23,6 +26,9 @@ app = typer.Typer(
 app.command()(train)
 app.command()(encode)
 app.command()(decode)
+app.command()(convert)
+app.command()(diff)
+app.command()(lint)
 
 
 def main() -> None:

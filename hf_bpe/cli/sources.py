@@ -37,7 +37,7 @@ def open_sources(sources: Sequence[str]) -> dict[str, Any]:
     if table is not None:
         return {"source": _stream(table, paths)}
     if STDIN in paths:
-        return {"source": _lines(paths)}
+        return {"source": text_lines(paths)}
     return {"files": paths}
 
 
@@ -86,7 +86,7 @@ def _stream(table: str, paths: list[str]) -> Any:
         raise ValueError(f"there is no row in {', '.join(paths)}") from None
 
 
-def _lines(paths: list[str]) -> Iterator[str]:
+def text_lines(paths: Sequence[str]) -> Iterator[str]:
     """Yield the lines of files and of stdin. They end at a newline and nowhere else, as `files=` has it."""
     for path in paths:
         if path == STDIN:

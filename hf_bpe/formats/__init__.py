@@ -87,9 +87,12 @@ def _sniffed(path: Path) -> Iterator[str]:
 
 
 def _describe(path: Path) -> str:
+    if not path.is_file():
+        return "a device or a pipe"
     try:
+        size = path.stat().st_size
         with path.open("rb") as file:
-            head = file.read(16)
+            start = file.read(16)
     except OSError as error:
         return f"unreadable ({error.strerror})"
-    return f"a file that begins with {head!r}" if head else "empty"
+    return f"a file of {size:,} bytes that begins with {start!r}" if start else "empty"

@@ -26,6 +26,16 @@ def head(path: Path, size: int = 4096) -> bytes:
         return b""
 
 
+def refuse_device(path: Path, *, kind: str) -> None:
+    """Raise for a device or a pipe, which might never end.
+
+    Raises:
+        ConversionError: It is one.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ConversionError(f"{path} is a device or a pipe; {kind} is a file.")
+
+
 def read_bytes(path: Path, *, kind: str, limit: int = LIMIT) -> bytes:
     """Return the content of a file.
 
@@ -42,8 +52,7 @@ def read_bytes(path: Path, *, kind: str, limit: int = LIMIT) -> bytes:
             raise ConversionError(f"{path} is a directory; {kind} is a file.")
         if not path.exists():
             raise ConversionError(f"{path}: there is no such file.")
-        if not path.is_file():
-            raise ConversionError(f"{path} is a device or a pipe; {kind} is a file.")
+        refuse_device(path, kind=kind)
         _check_size(path, kind, limit)
         _check_head(path, kind)
         return path.read_bytes()

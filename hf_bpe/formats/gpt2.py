@@ -26,7 +26,7 @@ _LARGEST_ID = 0xFFFFFFFF
 def sniff(path: Path) -> bool:
     """Whether `path` is one of the two files with the other beside it, or a directory that holds them."""
     try:
-        vocab, merges = _pair(path)
+        vocab, merges = pair_of(path)
     except (ConversionError, OSError, ValueError):
         return False
     return files.head(vocab, 64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") and merges.is_file()
@@ -50,7 +50,7 @@ def read(
     Raises:
         ConversionError: A file is damaged. The message names it, the line or token, and what was found.
     """
-    vocab_path, merges_path = _pair(Path(path)) if merges_file is None else (Path(path), Path(merges_file))
+    vocab_path, merges_path = pair_of(Path(path)) if merges_file is None else (Path(path), Path(merges_file))
     core = read_model(vocab_path, merges_path, add_prefix_space=add_prefix_space)
     if like is not None:
         vocab = core.get_vocab(with_added_tokens=False)
@@ -176,7 +176,7 @@ def _with_end_of_text(core: Tokenizer) -> Tokenizer:
     return core.with_added_tokens([(_END_OF_TEXT, True, False, False, False, False)])[0]
 
 
-def _pair(path: Path) -> tuple[Path, Path]:
+def pair_of(path: Path) -> tuple[Path, Path]:
     """Return the paths of the two files, given one of them or their directory."""
     if path.is_dir() and not any(path.name in names for names in _PAIRS):
         for names in _PAIRS:

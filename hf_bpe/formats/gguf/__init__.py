@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hf_bpe.errors import ConversionError
+from hf_bpe.formats.files import head
 from hf_bpe.formats.gguf import byte_level, metadata, scored
 from hf_bpe.formats.gguf.container import MAGIC, STRING, UINT32, Field, read_fields
 from hf_bpe.formats.pieces.ends import ends
@@ -20,11 +21,7 @@ NAME = "gguf"
 
 def sniff(path: Path) -> bool:
     """Whether `path` begins with GGUF's four letters."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False
+    return head(Path(path), len(MAGIC)) == MAGIC
 
 
 def read(path: str | Path) -> Vocabulary:

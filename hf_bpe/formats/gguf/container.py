@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hf_bpe.errors import ConversionError
+from hf_bpe.formats.files import refuse_device
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
@@ -53,6 +54,7 @@ def read_fields(path: Path) -> dict[str, Field]:
         ConversionError: The file is damaged, of another version or byte order, or claims more than it holds. The
             message names the key and the byte.
     """
+    refuse_device(path, kind="GGUF")
     try:
         with path.open("rb") as file:
             if path.stat().st_size < 24:

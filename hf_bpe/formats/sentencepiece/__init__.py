@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hf_bpe.errors import ConversionError, TokenizerFileError
+from hf_bpe.formats.files import head
 from hf_bpe.formats.pieces.ends import ends
 from hf_bpe.formats.pieces.model import PieceType
 from hf_bpe.formats.pieces.pipeline import tokenizer_json
@@ -30,12 +31,8 @@ _TARGET = "a SentencePiece model"
 
 def sniff(path: Path) -> bool:
     """Whether `path` begins like a SentencePiece model: a piece, its text, its score."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(4)
-    except OSError:
-        return False
-    return len(head) == 4 and proto.looks_like_model(head[:2]) and head[2] == 0x0A and head[3] < head[1]
+    start = head(Path(path), 4)
+    return len(start) == 4 and proto.looks_like_model(start[:2]) and start[2] == 0x0A and start[3] < start[1]
 
 
 def read(path: str | Path, *, add_bos_token: bool = True, add_eos_token: bool = False) -> Vocabulary:

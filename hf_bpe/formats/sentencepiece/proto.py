@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from hf_bpe.errors import ConversionError
+from hf_bpe.formats.files import refuse_device
 from hf_bpe.formats.pieces.model import BYTE_PIECES, PieceModel, PieceType, TextRules
 
 BPE = 2
@@ -106,6 +107,7 @@ def read_bytes(path: Path) -> bytes:
     Raises:
         ConversionError: It can't be read, or begins otherwise.
     """
+    refuse_device(path, kind="a SentencePiece model")
     try:
         with path.open("rb") as file:
             head = file.read(2)

@@ -1,0 +1,29 @@
+"""A Hugging Face directory -> a vocab-only GGUF file of llama.cpp.
+
+`tokenizer.ggml.pre` is chosen by the split pattern, among the names that llama.cpp knows; where none fits, the
+vocabulary is refused.
+
+    python conversion/hf_to_gguf.py my-tokenizer vocab.gguf
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import hf_bpe
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("directory", type=Path, help="a directory with a tokenizer.json")
+parser.add_argument("gguf", type=Path, help="the file to write")
+arguments = parser.parse_args()
+
+# Read. A part of tokenizer.json that can't be run exactly is an error that names it.
+tokenizer = hf_bpe.HfBpeTokenizer.from_pretrained(arguments.directory)
+
+# Write beside the target, read back, compare the list of tokens with what the package gguf reads, and put into place.
+# What can't be held exactly is refused with a text whose ids would change, and nothing is written.
+try:
+    print(hf_bpe.convert(tokenizer, arguments.gguf, destination_format="gguf"))
+except hf_bpe.ConversionError as error:
+    raise SystemExit(f"refused: {error}") from None

@@ -1,0 +1,28 @@
+"""A Hugging Face directory -> a SentencePiece model of type BPE.
+
+Byte-level vocabularies are refused: a piece model merges characters. So are merges that no scores rank.
+
+    python conversion/hf_to_sentencepiece.py my-tokenizer tokenizer.model
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import hf_bpe
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("directory", type=Path, help="a directory with a tokenizer.json")
+parser.add_argument("model", type=Path, help="the .model file to write")
+arguments = parser.parse_args()
+
+# Read. A part of tokenizer.json that can't be run exactly is an error that names it.
+tokenizer = hf_bpe.HfBpeTokenizer.from_pretrained(arguments.directory)
+
+# Write beside the target, read back, verify with `sentencepiece`, and put into place.
+# What can't be held exactly is refused with a text whose ids would change, and nothing is written.
+try:
+    print(hf_bpe.convert(tokenizer, arguments.model, destination_format="sentencepiece"))
+except hf_bpe.ConversionError as error:
+    raise SystemExit(f"refused: {error}") from None

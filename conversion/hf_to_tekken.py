@@ -1,0 +1,28 @@
+"""A Hugging Face directory -> Mistral's tekken.json.
+
+Special tokens have to come first, and the tokens without a gap behind them; ids are never moved.
+
+    python conversion/hf_to_tekken.py my-tokenizer tekken.json
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import hf_bpe
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("directory", type=Path, help="a directory with a tokenizer.json")
+parser.add_argument("tekken", type=Path, help="the file to write")
+arguments = parser.parse_args()
+
+# Read. A part of tokenizer.json that can't be run exactly is an error that names it.
+tokenizer = hf_bpe.HfBpeTokenizer.from_pretrained(arguments.directory)
+
+# Write beside the target, read back, verify with mistral-common, and put into place.
+# What can't be held exactly is refused with a text whose ids would change, and nothing is written.
+try:
+    print(hf_bpe.convert(tokenizer, arguments.tekken, destination_format="tekken"))
+except hf_bpe.ConversionError as error:
+    raise SystemExit(f"refused: {error}") from None

@@ -1,0 +1,29 @@
+"""A Hugging Face directory -> a tiktoken file of ranks.
+
+Ranks hold neither the split pattern nor special tokens: whoever reads the file has to know them. A merge list that no
+ranks equal is refused.
+
+    python conversion/hf_to_tiktoken.py my-tokenizer my.tiktoken
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import hf_bpe
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("directory", type=Path, help="a directory with a tokenizer.json")
+parser.add_argument("ranks", type=Path, help="the file to write")
+arguments = parser.parse_args()
+
+# Read. A part of tokenizer.json that can't be run exactly is an error that names it.
+tokenizer = hf_bpe.HfBpeTokenizer.from_pretrained(arguments.directory)
+
+# Write beside the target, read back, verify with tiktoken, and put into place.
+# What can't be held exactly is refused with a text whose ids would change, and nothing is written.
+try:
+    print(hf_bpe.convert(tokenizer, arguments.ranks, destination_format="tiktoken"))
+except hf_bpe.ConversionError as error:
+    raise SystemExit(f"refused: {error}") from None

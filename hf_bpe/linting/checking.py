@@ -1,0 +1,75 @@
+"""`lint`: every check, on a vocabulary or on a file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from os import PathLike
+from pathlib import Path
+
+from hf_bpe import formats
+from hf_bpe.errors import HfBpeError
+from hf_bpe.linting import added, files, merges, tokens
+from hf_bpe.linting.report import KINDS, Finding, LintReport
+from hf_bpe.tokenizer import HfBpeTokenizer
+from hf_bpe.vocabulary import Vocabulary
+
+
+def lint(
+    tokenizer: str | PathLike[str] | HfBpeTokenizer | Vocabulary,
+    *,
+    source_format: str | None = None,
+    ignore: Collection[str] = (),
+) -> LintReport:
+    """Look for what is odd in a vocabulary.
+
+    Args:
+        tokenizer: A file or directory of any format, a tokenizer, or a vocabulary.
+        source_format: The format of a file; by default it is found by its content.
+        ignore: Kinds of findings to leave out, such as `"dead-token"`; see `hf_bpe.linting.report.KINDS`.
+
+    Returns:
+        The report, which is true where there are at most notes. Prints as lines of text.
+
+    Raises:
+        ConversionError: The file doesn't exist or is of no known format. A tokenizer.json that is JSON but can't be
+            loaded is a finding.
+        ValueError: `ignore` names no kind.
+
+    Example:
+        >>> print(hf_bpe.lint("gpt2"))
+        gpt2: nothing found
+    """
+    unknown = set(ignore) - KINDS.keys()
+    if unknown:
+        raise ValueError(f"ignore has {sorted(unknown)}; the kinds of findings are {sorted(KINDS)}.")
+    order = list(KINDS)
+    found = [finding for finding in _findings(tokenizer, source_format) if finding.kind not in ignore]
+    found.sort(key=lambda finding: order.index(finding.kind))
+    name = str(tokenizer) if isinstance(tokenizer, str | PathLike) else "tokenizer"
+    return LintReport(name, found, frozenset(ignore))
+
+
+def _findings(tokenizer: str | PathLike[str] | HfBpeTokenizer | Vocabulary, name: str | None) -> Iterator[Finding]:
+    if isinstance(tokenizer, HfBpeTokenizer):
+        tokenizer = tokenizer.vocabulary
+    if isinstance(tokenizer, Vocabulary):
+        yield from _in_vocabulary(tokenizer)
+        return
+    path = Path(tokenizer)
+    name = name or formats.detect(path)
+    if name == "tokenizer_json":
+        yield from files.findings(path)
+    try:
+        vocabulary = formats.get(name).read(path)
+    except HfBpeError as error:
+        if name != "tokenizer_json":
+            raise
+        yield Finding("unreadable", str(error))
+        return
+    yield from _in_vocabulary(vocabulary)
+
+
+def _in_vocabulary(vocabulary: Vocabulary) -> Iterator[Finding]:
+    yield from tokens.findings(vocabulary)
+    yield from merges.findings(vocabulary)
+    yield from added.findings(vocabulary)
