@@ -100,7 +100,9 @@ def encode_batch(
     """Encode `inputs` and return what stock's call returns; a single text has no batch axis unless it has windows."""
     texts_only = all(isinstance(item, str) for item in inputs)
     encodings: Any  # has what BatchEncoding asks of encodings, not its declared type
-    if texts_only and not options.needs_encodings and _cuts_before_special_tokens(tokenizer, options):
+    # With dropout a text encoded again, as a lazy encoding is, has other ids.
+    lazy = tokenizer._core.dropout is None and not options.needs_encodings
+    if texts_only and lazy:
         data, encodings = _from_ids(tokenizer, inputs, options)  # type: ignore[arg-type]
     else:
         data, encodings = _from_encodings(tokenizer, inputs, options)
@@ -127,11 +129,6 @@ def _from_ids(
         data["length"] = [len(ids) for ids in data["input_ids"]]
     split = bool(options.split_special_tokens)
     return data, LazyEncodings(tokenizer._core, texts, options.add_special_tokens, split, truncation, padding)
-
-
-def _cuts_before_special_tokens(tokenizer: VocabularyMethods, options: Options) -> bool:
-    """Whether special tokens can be put around ids after truncation, or aren't wanted, or nothing is cut."""
-    return not (options.truncates and options.add_special_tokens) or special_tokens.has_one_template(tokenizer._core)
 
 
 def _ids_of(

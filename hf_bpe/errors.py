@@ -5,8 +5,8 @@ Each derives from the built-in that callers of `transformers` and `tokenizers` a
     Exception
     └── HfBpeError
         ├── TokenizerFileError (ValueError)           a damaged or contradictory tokenizer file
-        │   └── UnsupportedComponentError             a valid file with a part we can't run exactly
-        ├── SplitPatternError (ValueError)            a pattern that can't be compiled, or ran away
+        │   ├── UnsupportedComponentError             a valid file with a part we can't run exactly
+        │   └── SplitPatternError                     a file whose pattern can't be compiled, or ran away on a text
         └── TrainingError (ValueError)                a corpus or settings that can't give the vocabulary asked for
 """
 
@@ -25,8 +25,8 @@ class UnsupportedComponentError(TokenizerFileError):
     """A tokenizer file is valid, but holds a component that hf_bpe can't run exactly."""
 
 
-class SplitPatternError(HfBpeError, ValueError):
-    """A split pattern can't be compiled, or met its step limit on a text."""
+class SplitPatternError(TokenizerFileError):
+    """A pattern of the file can't be compiled, or met its step limit on a text."""
 
 
 class ConversionError(HfBpeError, ValueError):

@@ -19,6 +19,7 @@ from hf_bpe.errors import ConversionError, TokenizerFileError
 from hf_bpe.formats import gpt2
 
 _END_OF_TEXT = "<|endoftext|>"
+_CHUNK = 1 << 24
 
 
 def read_core(tokenizer_object: Any, tokenizer_file: str | None, settings: dict[str, Any]) -> Tokenizer:
@@ -37,7 +38,7 @@ def read_core(tokenizer_object: Any, tokenizer_file: str | None, settings: dict[
     if isinstance(tokenizer_object, Tokenizer):
         return tokenizer_object
     if tokenizer_object is not None or tokenizer_file is not None:
-        data = Path(tokenizer_file).read_bytes() if tokenizer_object is None else tokenizer_object.to_str()  # type: ignore[arg-type]
+        data = _read_json_bytes(tokenizer_file) if tokenizer_object is None else tokenizer_object.to_str()  # type: ignore[arg-type]
         core = Tokenizer.from_json(data)
         _set_defaults(settings, _saved_sides(data if isinstance(data, str) else data.decode()))
         return core
@@ -51,6 +52,26 @@ def read_core(tokenizer_object: Any, tokenizer_file: str | None, settings: dict[
     raise TokenizerFileError(
         "HfBpeTokenizer needs a tokenizer.json, or a vocab.json with a merges.txt beside it, and found neither."
     )
+
+
+def _read_json_bytes(path: str) -> bytes:
+    """Read a JSON text up to its end, or up to the first byte that none can hold.
+
+    A NUL says early that a file is damaged, before a gigabyte of them is read, or that it is no UTF-8.
+    """
+    read: list[bytes] = []
+    if os.path.isdir(path):
+        raise TokenizerFileError(f"{os.path.basename(path)} is a directory, expected a file; see {path!r}.")
+    with open(path, "rb") as file:
+        while chunk := file.read(_CHUNK):
+            if (at := chunk.find(0)) >= 0:
+                at += sum(map(len, read))
+                raise TokenizerFileError(
+                    f"{os.path.basename(path)} holds a NUL byte at {at}, which no JSON text does: "
+                    f"the file is damaged, or it is UTF-16 and should be saved as UTF-8; see {path!r}."
+                )
+            read.append(chunk)
+    return b"".join(read)
 
 
 def _set_defaults(settings: dict[str, Any], defaults: dict[str, Any]) -> None:

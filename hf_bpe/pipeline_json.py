@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from hf_bpe import split_patterns
-from hf_bpe.errors import UnsupportedComponentError
 
 Json: TypeAlias = dict[str, Any]
 
@@ -30,15 +29,25 @@ def byte_level_pipeline(split_pattern: str, normalizer: object = None) -> Json:
         "behavior": "Isolated",
         "invert": False,
     }
+    return empty_pipeline() | {
+        "normalizer": component_json("normalizer", normalizer),
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, byte_level]},
+        "post_processor": byte_level,
+        "decoder": byte_level,
+    }
+
+
+def empty_pipeline() -> Json:
+    """Return a BPE model without a vocabulary, and nothing around it."""
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": [],
-        "normalizer": normalizer_json(normalizer),
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, byte_level]},
-        "post_processor": byte_level,
-        "decoder": byte_level,
+        "normalizer": None,
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": None,
         "model": {
             "type": "BPE",
             "dropout": None,
@@ -54,26 +63,45 @@ def byte_level_pipeline(split_pattern: str, normalizer: object = None) -> Json:
     }
 
 
-def normalizer_json(normalizer: object) -> Json | None:
-    """Return the JSON of a normalizer given by name, as JSON, or as an object of `tokenizers`.
+def component_json(name: str, component: object, defaults: Mapping[str, Json] | None = None) -> Json | None:
+    """Return the JSON of a component given by name, as JSON, or as an object of `tokenizers`.
+
+    Args:
+        name: What it is, as `tokenizer.json` calls it.
+        component: None, the name of a kind, JSON as text or parsed, or an object.
+        defaults: What a name stands for, where it is more than a kind without settings.
+
+    Raises:
+        TypeError: It is none of these.
+        ValueError: The text isn't JSON.
 
     Example:
-        >>> normalizer_json("NFC")
+        >>> component_json("normalizer", "NFC")
         {'type': 'NFC'}
     """
-    if normalizer is None:
+    if component is None:
         return None
-    if isinstance(normalizer, Mapping):
-        return dict(normalizer)
-    if isinstance(normalizer, str) and normalizer.lstrip().startswith("{"):
-        return _object(json.loads(normalizer))
-    if isinstance(normalizer, str):
-        return {"type": normalizer}
-    if type(normalizer).__module__.startswith("tokenizers"):
-        return _object(json.loads(normalizer.__getstate__()))  # type: ignore[arg-type]
+    if isinstance(component, Mapping):
+        return dict(component)
+    if isinstance(component, str) and component.lstrip().startswith("{"):
+        try:
+            return _object(name, json.loads(component))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"train(): {name} is not JSON: {error}") from None
+    if isinstance(component, str):
+        return dict((defaults or {}).get(component, {"type": component}))
+    if type(component).__module__.startswith("tokenizers"):
+        return _object(name, json.loads(component.__getstate__()))  # type: ignore[arg-type]
     raise TypeError(
-        f"normalizer is a name such as 'NFC', JSON, or a tokenizers normalizer; got {type(normalizer).__name__}"
+        f"{name} is {_AN_EXAMPLE.get(name, 'a name')}, JSON, or a tokenizers {name}; got {type(component).__name__}"
     )
+
+
+_AN_EXAMPLE = {
+    "normalizer": "a name such as 'NFC'",
+    "pre_tokenizer": "a name such as 'Metaspace'",
+    "decoder": "a name such as 'Fuse'",
+}
 
 
 def split_pattern_of(pre_tokenizer: Json | None) -> str | None:
@@ -114,16 +142,16 @@ def _steps(pre_tokenizer: Json | None) -> list[Json]:
 def counting_pipeline(pipeline: Json) -> Json:
     """Return the part of `pipeline` that cuts texts for training: no added tokens, no vocabulary, as in stock.
 
-    Raises:
-        UnsupportedComponentError: It isn't byte-level.
+    The decoder is kept, so that one that can't be run is found before the corpus is read.
     """
-    if not _is_byte_level(pipeline["pre_tokenizer"]):
-        raise UnsupportedComponentError(
-            "tokenizer.json: pre_tokenizer has no 'ByteLevel'; hf_bpe trains byte-level vocabularies. "
-            "Train this one with tokenizers.Tokenizer.train_from_iterator."
-        )
-    kept = {name: pipeline.get(name) for name in ("normalizer", "pre_tokenizer")}
-    return byte_level_pipeline("gpt2") | kept | {"post_processor": None}
+    return empty_pipeline() | {name: pipeline.get(name) for name in ("normalizer", "pre_tokenizer", "decoder")}
+
+
+def is_byte_level(pre_tokenizer: Json | None) -> bool:
+    """Whether a pre-tokenizer makes bytes of characters: words are then counted as bytes."""
+    if pre_tokenizer is None:
+        return False
+    return pre_tokenizer["type"] == "ByteLevel" or any(map(is_byte_level, pre_tokenizer.get("pretokenizers", ())))
 
 
 def with_vocabulary(
@@ -132,6 +160,7 @@ def with_vocabulary(
     merges: Iterable[tuple[str, str]],
     special_tokens: Sequence[Json],
     renamed: Mapping[str, str] | None = None,
+    affixes: Mapping[str, str | None] | None = None,
 ) -> Json:
     """Return `pipeline` with a trained vocabulary, and with every id in it looked up anew.
 
@@ -142,6 +171,7 @@ def with_vocabulary(
         special_tokens: The added tokens, as in `tokenizer.json` but without ids; a later one wins over an
             earlier one of the same content.
         renamed: New names for special tokens that the pipeline speaks of, by their old names.
+        affixes: The affixes that the vocabulary was trained with, by their names in the model.
 
     Raises:
         ValueError: The post-processor adds a token that isn't in the new vocabulary.
@@ -152,7 +182,7 @@ def with_vocabulary(
     added = sorted(
         ({"id": ids[content], **token} for content, token in by_content.items()), key=lambda token: token["id"]
     )
-    model = pipeline["model"] | {"vocab": ids, "merges": [list(pair) for pair in merges]}
+    model = pipeline["model"] | {"vocab": ids, "merges": [list(pair) for pair in merges]} | dict(affixes or {})
     if model.get("unk_token") is not None:
         model["unk_token"] = renamed.get(model["unk_token"], model["unk_token"])
     return pipeline | {
@@ -163,17 +193,10 @@ def with_vocabulary(
     }
 
 
-def _object(value: object) -> Json:
+def _object(name: str, value: object) -> Json:
     if not isinstance(value, dict):
-        raise TypeError(f"the JSON of a normalizer is an object, got {value!r}")
+        raise TypeError(f"the JSON of a {name} is an object, got {value!r}")
     return value
-
-
-def _is_byte_level(pre_tokenizer: Json | None) -> bool:
-    if pre_tokenizer is None:
-        return False
-    members = pre_tokenizer.get("pretokenizers", ())
-    return pre_tokenizer["type"] == "ByteLevel" or any(_is_byte_level(member) for member in members)
 
 
 def _renumbered(post_processor: Json | None, ids: Mapping[str, int], renamed: Mapping[str, str]) -> Json | None:

@@ -55,8 +55,11 @@ def from_flags(flags: Flags) -> AddedToken:
 
 
 def added_tokens_by_id(core: Tokenizer) -> dict[int, AddedToken]:
-    """Return the added tokens of `core`, in the order of their ids."""
-    return {token_id: from_flags(flags) for token_id, flags in sorted(core.added_tokens())}
+    """Return the added tokens of `core`, in the order of their ids; the first of the file where two share one."""
+    tokens: dict[int, AddedToken] = {}
+    for token_id, flags in core.added_tokens():
+        tokens.setdefault(token_id, from_flags(flags))
+    return tokens
 
 
 def tokens_to_add(
@@ -98,42 +101,7 @@ def around(core: Tokenizer, ids: Sequence[int], pair_ids: Sequence[int] | None =
 
     Type ids and mask are those that an encoding of the same texts has.
     """
-    template = _find_template(json.loads(core.component("post_processor") or "null"))
-    texts = {"A": ids, "B": pair_ids or ()}
-    layout = Layout([], [], [])
-    for piece in _pieces(template, pair=pair_ids is not None):
-        kind, body = next(iter(piece.items()))
-        special = kind == "SpecialToken"
-        piece_ids = template["special_tokens"][body["id"]]["ids"] if special and template else texts[body["id"]]
-        layout.ids.extend(piece_ids)
-        layout.type_ids.extend([body["type_id"]] * len(piece_ids))
-        layout.special_tokens_mask.extend([int(special)] * len(piece_ids))
-    return layout
-
-
-def _pieces(template: dict[str, Any] | None, *, pair: bool) -> list[dict[str, dict[str, Any]]]:
-    if template is not None:
-        pieces: list[dict[str, dict[str, Any]]] = template["pair" if pair else "single"]
-        return pieces
-    return [{"Sequence": {"id": text, "type_id": type_id}} for type_id, text in enumerate("AB" if pair else "A")]
-
-
-def has_one_template(core: Tokenizer) -> bool:
-    """Whether `around` says what the post-processor does: a second template works on the parts of the first."""
-    return len(_find_templates(json.loads(core.component("post_processor") or "null"))) <= 1
-
-
-def _find_template(component: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the `TemplateProcessing` in a post-processor: others add no tokens."""
-    return next(iter(_find_templates(component)), None)
-
-
-def _find_templates(component: dict[str, Any] | None) -> list[dict[str, Any]]:
-    if component is None:
-        return []
-    if component["type"] == "TemplateProcessing":
-        return [component]
-    return [template for inner in component.get("processors", ()) for template in _find_templates(inner)]
+    return Layout(*core.with_special_tokens(ids, pair_ids))
 
 
 def bos_eos_template(bos: tuple[str, int] | None, eos: tuple[str, int] | None) -> str:

@@ -21,14 +21,19 @@ def encode(core: Tokenizer, text: Any, allowed: Names | None, disallowed: Names 
     """
     if not isinstance(text, str):
         raise TypeError(f"encode() with allowed_special or disallowed_special takes one str, got {text!r:.200}.")
-    special = {flags[0] for _, flags in core.added_tokens() if flags[1]}
-    allowed_names = special if allowed == "all" else set(allowed or ())
-    disallowed_names = special - allowed_names if disallowed in ("all", None) else set(disallowed or ())
-    found = core.find_special_token(text, sorted(disallowed_names)) if disallowed_names else None
+    # The core knows all special tokens: with many thousands, a list of them would cost more than the text.
+    names = None if allowed == "all" else sorted({name for name in allowed or () if core.is_special_token(name)})
+    found = _find_disallowed(core, text, names, disallowed)
     if found is not None:
         raise ValueError(
             f"Encountered text corresponding to disallowed special token {found!r}.\n"
             f"To encode it as a token, pass allowed_special={{{found!r}}}; to encode it as the text it is, leave it "
             "out of disallowed_special, or pass disallowed_special=() to check for none."
         )
-    return core.encode_with_special_tokens(text, sorted(allowed_names & special))
+    return core.encode_with_special_tokens(text, names)
+
+
+def _find_disallowed(core: Tokenizer, text: str, allowed: list[str] | None, disallowed: Names | None) -> str | None:
+    if disallowed == "all" or disallowed is None:
+        return None if allowed is None else core.find_special_token(text, None, allowed)
+    return core.find_special_token(text, sorted(set(disallowed))) if disallowed else None

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tokenizers import AddedToken
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
@@ -51,7 +51,7 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         merges_file: The path of GPT-2's merges.txt.
         tokenizer_file: The path of a tokenizer.json.
         **kwargs: Upstream's arguments (special tokens, sides, `model_max_length`, `chat_template`, ...), and
-            `tokenizer_object`, a `tokenizers.Tokenizer` to copy.
+            `tokenizer_object`, a `tokenizers.Tokenizer` to copy; and `dropout_seed`, see `with_dropout_seed`.
 
     Raises:
         TokenizerFileError: No file is given, or one is damaged.
@@ -86,9 +86,12 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
     ) -> None:
         for name in _TRANSIENT_ARGUMENTS:
             kwargs.pop(name, None)
+        dropout_seed = kwargs.pop("dropout_seed", None)
         files = {"vocab_file": kwargs.pop("vocab_json_file", None) or vocab_file, "merges_file": merges_file}
         settings = {**kwargs, **files}
         self._core = loading.read_core(kwargs.pop("tokenizer_object", None), tokenizer_file, settings)
+        if dropout_seed is not None:
+            self._core = self._core.with_dropout_seed(dropout_seed)
         kwargs = {name: settings[name] for name in settings if name not in (*files, "tokenizer_object")}
         listed = kwargs.pop("added_tokens_decoder", None) or {}
         # Not the parent's initialiser: it fills a trie and tables of added tokens that the core replaces.
@@ -114,6 +117,33 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
             resolved_vocab_files, *args, **kwargs
         )
         return tokenizer
+
+    def with_dropout_seed(self, seed: int | None) -> Self:
+        """Return a tokenizer that drops merges by other random numbers, for a model with BPE dropout.
+
+        With a seed, ids are a function of the seed, the text and its place in a batch: the same on each call, each
+        machine and any number of threads. For other segmentations in each epoch, take another seed for each.
+        Without one, which is the default and the stock library's way, each call draws new numbers, in forked workers
+        too. The seed is kept by pickling and copying, and not by `save_pretrained`.
+
+        Args:
+            seed: From 0 to 2**64 - 1, or None.
+
+        Returns:
+            A copy of this tokenizer, which shares its tables.
+
+        Example:
+            >>> tokenizer.with_dropout_seed(1).dropout_seed
+            1
+        """
+        clone = copy.deepcopy(self)
+        clone._core = self._core.with_dropout_seed(seed)
+        return clone
+
+    @property
+    def dropout_seed(self) -> int | None:
+        """The seed of the random numbers that drop merges; None where each call draws its own."""
+        return self._core.dropout_seed
 
     @classmethod
     def from_vocabulary(cls, vocabulary: Vocabulary, **kwargs: Any) -> HfBpeTokenizer:
@@ -266,7 +296,7 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         Returns:
             The new tokenizer.
         """
-        from hf_bpe.training import retrain
+        from hf_bpe.retraining import retrain
 
         # Being special decides whether a token is normalized, unless it says so itself.
         new = [

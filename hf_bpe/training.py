@@ -3,32 +3,34 @@
 The corpus is read once, batch by batch. The native core counts its pretokens on all threads and learns merges
 from the counts: the very merges that the stock `BpeTrainer` learns, whatever the batches and threads are. Counts
 have 64 bits; stock's have 32, and from 2^31 occurrences of a pair on, stock's merges are wrong and ours are not.
+Where stock draws lots (characters at the cut of `limit_alphabet`, ids of symbols with an affix), order is by code
+point.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 from tokenizers import AddedToken
 from tqdm.auto import tqdm
 
 from hf_bpe import pipeline_json
+from hf_bpe import trainer_settings as checks
 from hf_bpe._native import Counter, Tokenizer
-from hf_bpe.byte_alphabet import bytes_to_token
+from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.corpus import Corpus, Source, Texts, open_corpus
-from hf_bpe.errors import TrainingError
+from hf_bpe.errors import HfBpeError, TrainingError
 from hf_bpe.special_tokens import to_flags
+from hf_bpe.trainer_settings import TrainerSettings
 
 if TYPE_CHECKING:
     from hf_bpe.tokenizer import HfBpeTokenizer
-
-_BYTES = 256
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,20 @@ def train(
     *,
     files: Sequence[str | Path] | None = None,
     vocab_size: int,
-    split_pattern: str = "llama3",
+    alphabet: str = "bytes",
+    split_pattern: str | None = None,
     normalizer: object = None,
+    pre_tokenizer: object = None,
+    decoder: object = None,
     special_tokens: Iterable[str | AddedToken] = (),
     special_tokens_last: bool = False,
+    unk_token: str | AddedToken | None = None,
+    fuse_unk: bool = False,
+    byte_fallback: bool = False,
+    end_of_word_suffix: str | None = None,
+    continuing_subword_prefix: str | None = None,
+    initial_alphabet: Iterable[str] | None = None,
+    limit_alphabet: int | None = None,
     min_frequency: int = 2,
     max_token_length: int | None = None,
     text_column: str = "text",
@@ -70,24 +82,41 @@ def train(
     progress: bool = True,
     **settings: Any,
 ) -> HfBpeTokenizer:
-    """Train a byte-level BPE tokenizer.
+    """Train a BPE tokenizer, of bytes or of characters.
 
     The vocabulary has `vocab_size` tokens, or training raises, or it warns why there are fewer: when a small corpus
     has no pair left that occurs `min_frequency` times. `tokenizer.training_report` says what was read and made.
+
+    A vocabulary of characters knows those of its corpus. What an unknown one becomes is to be chosen: its bytes
+    (`byte_fallback`), an `unk_token`, or, without either, nothing.
 
     Args:
         source: The texts: a str, an iterable of str or of lists of str, a `pathlib.Path`, a `datasets` dataset
             or stream, an Arrow table or column. It is read once; rows that are null are skipped.
         files: Paths of UTF-8 text files, instead of `source`. Each line, with its `\\n`, is a text.
         vocab_size: The number of tokens, special tokens and 256 bytes included.
-        split_pattern: `"llama3"`, `"gpt2"`, `"cl100k"`, `"o200k"`, `"qwen2"`, or any regex. Merges stay inside the
-            pieces that it cuts.
+        alphabet: `"bytes"` or `"characters"`: what words are cut into.
+        split_pattern: `"llama3"` (the default for bytes), `"gpt2"`, `"cl100k"`, `"o200k"`, `"qwen2"`, or any regex.
+            Merges stay inside the pieces that it cuts.
         normalizer: `"NFC"` or another name, JSON, or a normalizer of `tokenizers`. None keeps texts as they are.
+        pre_tokenizer: For characters, instead of `split_pattern`: a name, JSON, or a pre-tokenizer of `tokenizers`.
+            By default `Metaspace`, which writes spaces as `▁` as SentencePiece does, and puts one before the first
+            word; with an affix, `WhitespaceSplit`.
+        decoder: For characters: a name, JSON, or a decoder of `tokenizers`. By default the one that undoes the
+            pre-tokenizer and the affix.
         special_tokens: Tokens such as `"<|endoftext|>"`, in the order of their ids. They don't split the corpus.
         special_tokens_last: Whether they get the last ids, not the first. One that training makes as an ordinary
             token keeps the id that it got there.
+        unk_token: The special token for what the vocabulary can't spell.
+        fuse_unk: For characters: whether unknown characters in a row become one `unk_token`.
+        byte_fallback: For characters: whether `<0x00>` to `<0xFF>` follow the special tokens, and spell any other
+            character. No merge makes one of them.
+        end_of_word_suffix: For characters: what the last character of a word carries, such as `"</w>"`.
+        continuing_subword_prefix: For characters: what each but the first carries, such as `"##"`.
+        initial_alphabet: For characters: those that are tokens whether or not the corpus has them.
+        limit_alphabet: For characters: how many to keep; the most frequent, of equals those of lowest code points.
         min_frequency: How often a pair has to occur to be merged.
-        max_token_length: If given, merges of merged tokens are shorter than this, in bytes.
+        max_token_length: If given, merges of merged tokens are shorter than this, in bytes or characters.
         text_column: The column to read of tables and datasets.
         num_threads: How many threads count; by default all cores, within `RAYON_NUM_THREADS`.
         progress: Whether to show a bar on stderr.
@@ -98,134 +127,133 @@ def train(
         The tokenizer.
 
     Raises:
-        TrainingError: `vocab_size` has no room for the special tokens and the 256 bytes.
+        TrainingError: `vocab_size` has no room for the special tokens and the bytes, or the characters of the corpus.
         TypeError: `source` is of no accepted type.
-        ValueError: An argument is out of its range, a file isn't UTF-8, or there is no such column.
+        ValueError: An argument is out of its range or contradicts another one, a file isn't UTF-8, or there is no
+            such column.
         SplitPatternError: `split_pattern` is no valid regex, or ran away on a text.
 
     Example:
         >>> tokenizer = train(["a text", "another text"], vocab_size=260, progress=False)
         >>> len(tokenizer)
         260
+        >>> tokenizer = train(["low lower"], vocab_size=9, alphabet="characters", progress=False)
+        >>> tokenizer.tokenize("lower low")
+        ['▁low', 'e', 'r', '▁low']
     """
     from hf_bpe.tokenizer import HfBpeTokenizer
 
-    _check_numbers(vocab_size, min_frequency, max_token_length, num_threads)
+    if alphabet not in ("bytes", "characters"):
+        raise ValueError(f"alphabet is 'bytes' or 'characters', got {alphabet!r}")
+    checks.check_numbers(num_threads=num_threads)
+    if unk_token is not None:
+        settings["unk_token"] = unk_token
     specials = _special_tokens(special_tokens, settings)
-    _check_room(vocab_size, {token["content"] for token in specials})
-    pipeline = pipeline_json.byte_level_pipeline(split_pattern, normalizer)
-    corpus = open_corpus(source, files=files, text_column=text_column)
-    trained, report = _train_pipeline(
-        pipeline,
-        corpus,
+    options = CharacterOptions(
+        split_pattern=split_pattern,
+        pre_tokenizer=pre_tokenizer,
+        decoder=decoder,
+        unk_token=None if unk_token is None else str(unk_token),
+        fuse_unk=fuse_unk,
+        byte_fallback=byte_fallback,
+        continuing_subword_prefix=continuing_subword_prefix,
+        end_of_word_suffix=end_of_word_suffix,
+        initial_alphabet=checks.characters_of(initial_alphabet),
+        limit_alphabet=limit_alphabet,
+    )
+    trainer = TrainerSettings(
         vocab_size=vocab_size,
-        specials=specials,
-        specials_last=special_tokens_last,
+        special_tokens=[token["content"] for token in specials],
+        special_tokens_last=special_tokens_last,
         min_frequency=min_frequency,
         max_token_length=max_token_length,
-        num_threads=num_threads,
-        progress=progress,
+        characters=alphabet == "characters",
+        initial_alphabet=options.initial_alphabet,
+        limit_alphabet=limit_alphabet,
+        continuing_subword_prefix=continuing_subword_prefix,
+        end_of_word_suffix=end_of_word_suffix,
+        reserved_tokens=checks.BYTE_TOKENS if byte_fallback else (),
     )
+    if trainer.characters:
+        options.check()
+        pipeline = options.pipeline(normalizer)
+    else:
+        options.check_for_bytes()
+        pipeline = pipeline_json.byte_level_pipeline("llama3" if split_pattern is None else split_pattern, normalizer)
+    trainer.check_room()
+    counter = counter_of(pipeline, num_threads, who="train()")
+    corpus = open_corpus(source, files=files, text_column=text_column)
+    trained, report = train_pipeline(pipeline, counter, corpus, trainer, specials, progress=progress)
     tokenizer = HfBpeTokenizer(tokenizer_object=Tokenizer.from_json(json.dumps(trained)), **settings)
     tokenizer.training_report = report
     return tokenizer
 
 
-def retrain(
-    tokenizer_json: str,
-    text_iterator: Iterable[str] | Iterable[list[str]],
-    vocab_size: int,
-    length: int | None = None,
-    new_special_tokens: Sequence[str | AddedToken] | None = None,
-    special_tokens_map: Mapping[str, str] | None = None,
-    *,
-    min_frequency: int = 0,
-    max_token_length: int | None = None,
-    show_progress: bool = True,
-    special_tokens_last: bool = False,
-    num_threads: int | None = None,
-    **kwargs: Any,
-) -> str:
-    """Return the `tokenizer.json` of a tokenizer trained anew in the pipeline of another one.
-
-    Does what upstream's `train_new_from_iterator` does, with the stock trainer's defaults: the special tokens of
-    the old tokenizer come first, then new ones; its other added tokens are left out, and every id that the pipeline
-    holds is looked up anew, in a `Sequence` of post-processors too, where upstream keeps the old ones.
-
-    Args:
-        tokenizer_json: The old tokenizer.
-        text_iterator: The texts, or anything else that `train` accepts.
-        vocab_size: The number of tokens.
-        length: The number of texts, for the progress bar.
-        new_special_tokens: Special tokens to add.
-        special_tokens_map: New names for special tokens, by their old names.
-        min_frequency: As in `train`.
-        max_token_length: As in `train`.
-        show_progress: Whether to show a bar on stderr.
-        special_tokens_last: As in `train`.
-        num_threads: As in `train`.
-        **kwargs: Further settings of the stock trainer, which have to be at their defaults.
-
-    Raises:
-        UnsupportedComponentError: The pipeline isn't byte-level.
-        ValueError: The post-processor adds a token that the new vocabulary lacks, or a setting can't be followed.
-    """
-    _refuse_stock_settings(kwargs)
-    _check_numbers(vocab_size, min_frequency, max_token_length, num_threads)
-    pipeline = json.loads(tokenizer_json)
-    renamed = dict(special_tokens_map or {})
-    kept = [token for token in pipeline["added_tokens"] if token["special"]]
-    specials = [_renamed(token, renamed) for token in kept] + [_flags(token) for token in new_special_tokens or ()]
-    trained, _ = _train_pipeline(
-        pipeline,
-        open_corpus(text_iterator),
-        vocab_size=vocab_size,
-        specials=specials,
-        specials_last=special_tokens_last,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        num_threads=num_threads,
-        progress=show_progress,
-        length=length,
-        renamed=renamed,
-    )
-    return json.dumps(trained, ensure_ascii=False)
+def counter_of(pipeline: pipeline_json.Json, num_threads: int | None, *, who: str) -> Counter:
+    """Return a counter of the pretokens that `pipeline` makes. What is wrong with its parts is told of `who`."""
+    try:
+        core = Tokenizer.from_json(json.dumps(pipeline_json.counting_pipeline(pipeline)))
+    except HfBpeError as error:
+        told = re.sub(r"^tokenizer\.json: (pre_tokenizer\S*\.pattern: )?", f"{who}: ", str(error))
+        raise type(error)(told.removesuffix(" Load this file with tokenizers.Tokenizer.from_file instead.")) from None
+    return Counter(core, num_threads=num_threads)
 
 
-def _train_pipeline(
+def train_pipeline(
     pipeline: pipeline_json.Json,
+    counter: Counter,
     corpus: Corpus,
-    *,
-    vocab_size: int,
+    trainer: TrainerSettings,
     specials: list[pipeline_json.Json],
-    specials_last: bool,
-    min_frequency: int,
-    max_token_length: int | None,
-    num_threads: int | None,
+    *,
     progress: bool,
     length: int | None = None,
     renamed: Mapping[str, str] | None = None,
+    may_exceed: bool = False,
 ) -> tuple[pipeline_json.Json, TrainingReport]:
-    counting = pipeline_json.counting_pipeline(pipeline)
-    counter = Counter(Tokenizer.from_json(json.dumps(counting)), num_threads=num_threads)
+    """Read a corpus and return `pipeline` with the vocabulary that it gives, and what was read and made.
+
+    Args:
+        pipeline: The JSON around the vocabulary.
+        counter: A counter of its pretokens.
+        corpus: The texts.
+        trainer: What to learn.
+        specials: The special tokens, as in `tokenizer.json` but without ids.
+        progress: Whether to show a bar on stderr.
+        length: The number of texts, for the bar.
+        renamed: New names for special tokens that the pipeline speaks of, by their old names.
+        may_exceed: Whether characters that are more than the tokens asked for are a warning, not an error.
+    """
     report = _count(counter, corpus, progress=progress, length=length)
-    contents = [token["content"] for token in specials]
-    with tqdm(total=max(0, vocab_size - _BYTES), desc="Merging", unit=" merges", disable=not progress) as bar:
-        vocab, merges = counter.learn(
-            vocab_size=vocab_size,
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
-            special_tokens=[] if specials_last else contents,
-            last_special_tokens=contents if specials_last else [],
-            progress=lambda done: bar.update(done - bar.n) and None,
+    vocab, merges = _learn(counter, trainer, progress=progress)
+    shortfall = _shortfall(len(vocab), trainer)
+    report = replace(report, merges=len(merges), vocab_size=len(vocab), shortfall=shortfall)
+    if trainer.characters and not may_exceed and len(vocab) > trainer.vocab_size:
+        raise TrainingError(
+            f"vocab_size={trainer.vocab_size} is too small: special tokens and the characters of the corpus take "
+            f"{len(vocab)}. Use a larger vocab_size, or limit_alphabet to keep the most frequent characters."
         )
-        bar.update(len(merges) - bar.n)
-    report = replace(
-        report, merges=len(merges), vocab_size=len(vocab), shortfall=_shortfall(len(vocab), vocab_size, min_frequency)
-    )
-    if report.shortfall is not None:
-        warnings.warn(report.shortfall, stacklevel=3)
-    return pipeline_json.with_vocabulary(pipeline, vocab, merges, specials, renamed), report
+    if shortfall is not None:
+        warnings.warn(shortfall, stacklevel=3)
+    affixes = {
+        "continuing_subword_prefix": trainer.continuing_subword_prefix,
+        "end_of_word_suffix": trainer.end_of_word_suffix,
+    }
+    return pipeline_json.with_vocabulary(pipeline, vocab, merges, specials, renamed, affixes), report
+
+
+def _learn(counter: Counter, trainer: TrainerSettings, *, progress: bool) -> tuple[list[str], list[tuple[str, str]]]:
+    """Learn with a bar whose total is the number of merges to come, which depends on the first tokens."""
+    with tqdm(desc="Merging", unit=" merges", disable=not progress) as bar:
+
+        def show(merges: int, expected: int) -> None:
+            if bar.total != expected:
+                bar.reset(expected)
+            bar.update(merges - bar.n)
+
+        vocab, merges = counter.learn(**trainer.arguments(), progress=show)
+        show(len(merges), len(merges) + max(0, trainer.vocab_size - len(vocab)))
+    return vocab, merges
 
 
 def _count(counter: Counter, corpus: Corpus, *, progress: bool, length: int | None) -> TrainingReport:
@@ -245,46 +273,20 @@ def _count(counter: Counter, corpus: Corpus, *, progress: bool, length: int | No
     return TrainingReport(texts=texts, null_rows=nulls, bytes=size, distinct_pretokens=len(counter))
 
 
-def _shortfall(made: int, asked: int, min_frequency: int) -> str | None:
+def _shortfall(made: int, trainer: TrainerSettings) -> str | None:
+    asked = trainer.vocab_size
     if made < asked:
         return (
             f"the vocabulary has {made} tokens, not the {asked} asked for: no pair is left that occurs at least "
-            f"{max(1, min_frequency)} times and may be merged. Use more text or a lower min_frequency."
+            f"{max(1, trainer.min_frequency)} times and may be merged. Use more text or a lower min_frequency."
         )
     if made > asked:
+        alphabet = "the characters of the corpus" if trainer.characters else "the 256 bytes"
         return (
-            f"the vocabulary has {made} tokens, not the {asked} asked for: special tokens and the {_BYTES} bytes "
+            f"the vocabulary has {made} tokens, not the {asked} asked for: special tokens and {alphabet} "
             "alone are as many."
         )
     return None
-
-
-def _check_numbers(vocab_size: int, min_frequency: int, max_token_length: int | None, num_threads: int | None) -> None:
-    """Raise before the corpus is read, and not after. `_check_room` sees to a vocabulary that is too small."""
-    numbers = {
-        "vocab_size": (vocab_size, None),
-        "min_frequency": (min_frequency, 0),
-        "max_token_length": (max_token_length, 0),
-        "num_threads": (num_threads, 1),
-    }
-    for name, (number, least) in numbers.items():
-        if number is None and name in ("max_token_length", "num_threads"):
-            continue
-        if not isinstance(number, SupportsIndex):
-            raise TypeError(f"{name} is a whole number, got {number!r}")
-        if (least is not None and index(number) < least) or index(number) >= 2**63:
-            raise ValueError(f"{name}={number} is out of range" + ("" if least is None else f"; give at least {least}"))
-
-
-def _check_room(vocab_size: int, special_tokens: set[str]) -> None:
-    """Raise before the corpus is read, and not after."""
-    alphabet = {bytes_to_token(bytes([byte])) for byte in range(_BYTES)}
-    needed = _BYTES + len(special_tokens - alphabet)
-    if vocab_size < needed:
-        raise TrainingError(
-            f"vocab_size={vocab_size} is too small: "
-            f"the {_BYTES} bytes and {needed - _BYTES} special tokens take {needed}"
-        )
 
 
 def _special_tokens(
@@ -293,15 +295,14 @@ def _special_tokens(
     """Return the special tokens as JSON, once each: those given, then those that settings name."""
     if isinstance(special_tokens, str | AddedToken):
         raise TypeError(f"special_tokens is a list of tokens; write [{str(special_tokens)!r}]")
-    given = [_flags(token) for token in special_tokens]
+    given = [added_token_json(token) for token in special_tokens]
     named = _named_tokens(settings)
     contents = {token["content"] for token in given}
-    tokens = given + [flags for flags in map(_flags, named) if flags["content"] not in contents]
+    tokens = given + [flags for flags in map(added_token_json, named) if flags["content"] not in contents]
     for token in tokens:
         if not token["content"]:
             raise ValueError("a special token is empty")
-        if any("\ud800" <= char <= "\udfff" for char in token["content"]):
-            raise ValueError(f"the special token {token['content']!r} holds a lone surrogate, which is no character")
+        checks.check_text("the special token", token["content"])
     return tokens
 
 
@@ -318,7 +319,8 @@ def _named_tokens(settings: Mapping[str, Any]) -> list[str | AddedToken]:
     return [*named, *tokenizer._extra_special_tokens]
 
 
-def _flags(token: str | AddedToken) -> pipeline_json.Json:
+def added_token_json(token: str | AddedToken) -> pipeline_json.Json:
+    """Return a special token as `tokenizer.json` writes it, without an id."""
     content, special, normalized, single_word, lstrip, rstrip = to_flags(token, special=True)
     return {
         "content": content,
@@ -328,29 +330,3 @@ def _flags(token: str | AddedToken) -> pipeline_json.Json:
         "normalized": normalized,
         "special": special,
     }
-
-
-def _renamed(token: Mapping[str, Any], renamed: Mapping[str, str]) -> pipeline_json.Json:
-    flags = {name: value for name, value in token.items() if name != "id"}
-    return flags | {"content": renamed.get(token["content"], token["content"])}
-
-
-def _refuse_stock_settings(kwargs: Mapping[str, Any]) -> None:
-    """Raise for settings that would change the result. The alphabet is always all bytes, in stock too."""
-    for name, value in kwargs.items():
-        if name in ("limit_alphabet", "continuing_subword_prefix", "end_of_word_suffix") and value:
-            raise ValueError(
-                f"{name}={value!r} is for vocabularies of characters; this one is byte-level. "
-                "Train it with tokenizers.trainers.BpeTrainer."
-            )
-        if name not in _HARMLESS_SETTINGS:
-            raise TypeError(f"train_new_from_iterator() got an unexpected keyword argument {name!r}")
-
-
-_HARMLESS_SETTINGS = (
-    "initial_alphabet",
-    "progress_format",
-    "limit_alphabet",
-    "continuing_subword_prefix",
-    "end_of_word_suffix",
-)

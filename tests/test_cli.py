@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+import hf_bpe
 from hf_bpe import HfBpeTokenizer
 from hf_bpe.cli.output import json_line, printable
 
@@ -65,6 +66,32 @@ def test_training_from_stdin_equals_training_from_the_file(directory: Path, tmp_
 
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "piped" / "tokenizer.json").read_bytes() == (directory / "tokenizer.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"byte_fallback": True, "unk_token": "<unk>", "fuse_unk": True, "initial_alphabet": "☃", "limit_alphabet": 12},
+        {"end_of_word_suffix": "</w>", "special_tokens": ["<s>"], "max_token_length": 3},
+        {"continuing_subword_prefix": "##", "pre_tokenizer": "BertPreTokenizer"},
+        {"pre_tokenizer": '{"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": true}'},
+        {"split_pattern": "gpt2"},
+    ],
+)
+def test_characters_are_trained_as_the_function_trains_them(options: dict[str, Any], tmp_path: Path) -> None:
+    arguments = ["--alphabet", "characters", "--vocab-size", "300", "--out", str(tmp_path / "new")]
+    for name, value in options.items():
+        option = "--special-token" if name == "special_tokens" else "--" + name.replace("_", "-")
+        arguments += [option] if value is True else [option, str(value[0] if isinstance(value, list) else value)]
+
+    result = run("train", "-", *arguments, stdin=TEXT.encode())
+    with pytest.warns(UserWarning, match="tokens, not the 300 asked for"):
+        expected = hf_bpe.train(
+            TEXT.splitlines(keepends=True), vocab_size=300, alphabet="characters", progress=False, **options
+        )
+
+    assert result.returncode == 0, result.stderr
+    assert AutoTokenizer.from_pretrained(tmp_path / "new")._core.to_json() == expected._core.to_json()
 
 
 def test_json_lines_are_streamed_and_nulls_counted(tmp_path: Path) -> None:
@@ -117,6 +144,9 @@ def assert_failed(result: subprocess.CompletedProcess[bytes], code: int, reason:
         (["-", "--vocab-size", "300", "--split-pattern", "("], b"ab", 1, "hf-bpe: error: "),
         (["-", "--vocab-size", "300", "--split-pattern", "lama3"], b"ab", 1, "'lama3' is not one of"),
         (["-", "--vocab-size", "300", "--normalizer", "NFX"], b"ab", 1, "NFX"),
+        (["-", "--vocab-size", "300", "--normalizer", "NFX"], b"ab", 1, "train(): normalizer has type 'NFX'"),
+        (["-", "--vocab-size", "300", "--alphabet", "words"], b"ab", 1, "alphabet is 'bytes' or 'characters'"),
+        (["-", "--vocab-size", "300", "--byte-fallback"], b"ab", 1, "byte_fallback=True is for alphabet='characters'"),
         (["missing-file", "--vocab-size", "300"], b"", 2, "'missing-file' is no file"),
         (["-"], b"", 2, "--vocab-size"),
         (["--vocab-size", "300"], b"", 2, "SOURCE"),

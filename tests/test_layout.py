@@ -15,11 +15,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
     {"errors", "byte_alphabet", "split_patterns", "_native"},
-    {"parallelism", "pipeline_json"},
-    {"known_encodings", "vocabulary"},
+    {"parallelism", "pipeline_json", "trainer_settings"},
+    {"character_pipeline", "known_encodings", "vocabulary"},
     {"formats", "special_tokens"},
     {"auto", "backend", "corpus", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
-    {"batch", "methods", "training"},
+    {"batch", "methods", "retraining", "training"},
     {"tokenizer"},
     {"from_formats"},
     {"verification"},

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hf_bpe import UnsupportedComponentError
+from hf_bpe._native import Tokenizer, supported_components
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 
@@ -58,3 +65,23 @@ def test_links_lead_to_files() -> None:
 
     assert links
     assert not [link for link in links if not (README.parent / link).exists()]
+
+
+def test_the_table_of_supported_components_is_that_of_the_code() -> None:
+    section = README.read_text(encoding="utf-8").partition("## Supported components")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", section, flags=re.M)
+
+    assert {part: re.findall(r"`(\w+)`", kinds) for part, kinds in rows} == supported_components()
+    assert all(kinds == ", ".join(re.findall(r"`\w+`", kinds)) for _, kinds in rows)
+
+
+def test_what_the_table_lists_is_what_errors_list() -> None:
+    for part, kinds in supported_components().items():
+        with pytest.raises(UnsupportedComponentError) as caught:
+            Tokenizer.from_json(json.dumps(minimal_file() | {part: {"type": "Nonsense", "vocab": {}, "merges": []}}))
+        assert all(f"'{kind}'" in str(caught.value) for kind in kinds)
+
+
+def minimal_file() -> dict[str, Any]:
+    """Return a file with a model alone."""
+    return {"model": {"type": "BPE", "vocab": {}, "merges": []}}

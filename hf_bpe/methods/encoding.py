@@ -32,9 +32,9 @@ class EncodingMethods(VocabularyMethods):
     def _encode_one(self, text: str) -> BatchEncoding:
         """Return what a call with one text and no settings returns, several times faster than the general way."""
         names = self.model_input_names
-        if "token_type_ids" in names:
-            return self._encode_plus(text)
         core = self._core
+        if "token_type_ids" in names or core.dropout is not None:
+            return self._encode_plus(text)
         split = self.split_special_tokens
         ids = core.encode_ids(text, split_special_tokens=split)
         if len(ids) > self.model_max_length:

@@ -3,17 +3,21 @@
 //! Tokens with `normalized: false` are found in the raw text, the others in the normalized segments between them.
 //! All contents of one kind share one automaton, so 50,000 tokens cost a call no more than one does.
 
+mod disallowed;
+mod finder;
+
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use hashbrown::{HashMap, HashSet};
 use regex::Regex;
 
+use crate::Result;
 use crate::config::Node;
 use crate::normalizer::Normalizer;
 use crate::vocab::TokenId;
-use crate::{Error, Result};
+use disallowed::{Contents, LastDisallowed};
+use finder::Finder;
 
 /// A token that is found as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,12 +79,16 @@ pub enum Allowed<'a> {
 pub struct AddedTokens {
     tokens: Vec<(TokenId, AddedToken)>,
     by_content: HashMap<String, TokenId>,
+    // Where tokens share an id, the first of the file.
     by_id: HashMap<TokenId, usize>,
     special_contents: HashSet<String>,
     raw: Option<Finder>,
     normalized: Option<Finder>,
-    // What a normalized token looks like in normalized text, where that isn't its content.
-    forms: HashMap<TokenId, String>,
+    last_disallowed: LastDisallowed,
+    // What the normalized token at a place looks like in normalized text, where that isn't its content.
+    forms: HashMap<usize, String>,
+    // What was odd about the file, and about the tokens as they are now.
+    listed_warnings: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -97,7 +105,7 @@ impl AddedTokens {
             let known = added.by_content.get(&token.content).copied();
             let id = known.or_else(|| id_in_vocab(&token.content)).unwrap_or(given);
             if id != given {
-                added.warnings.push(format!(
+                added.listed_warnings.push(format!(
                     "added token '{}' is listed with id {given}, but the vocabulary has it at {id}: {id} is used",
                     token.content.escape_debug()
                 ));
@@ -107,51 +115,60 @@ impl AddedTokens {
         Ok(added)
     }
 
-    /// Adds or replaces a token.
+    /// Adds a token. One of the same content is replaced and keeps its id; another content with the same id stays
+    /// beside it.
     pub fn insert(&mut self, id: TokenId, token: AddedToken) {
-        self.by_content.insert(token.content.clone(), id);
         if token.special {
             // As stock: what was special once is skipped in decoding, whatever later entries say.
             self.special_contents.insert(token.content.clone());
         }
-        // Two names of one id are both found in texts: stock forgets the first.
-        let same = |at: &usize| self.tokens[*at].1.content == token.content;
-        let known = self.by_id.get(&id).copied().filter(same);
-        match known.or_else(|| {
-            self.by_id
-                .get(&id)
-                .and_then(|_| (0..self.tokens.len()).find(same))
-        }) {
-            Some(at) => self.tokens[at] = (id, token),
+        match self.place(&token.content) {
+            Some(place) => self.tokens[place].1 = token,
             None => {
-                self.by_id.insert(id, self.tokens.len());
+                self.by_content.insert(token.content.clone(), id);
+                self.by_id.entry(id).or_insert(self.tokens.len());
                 self.tokens.push((id, token));
             }
         }
     }
 
+    fn place(&self, content: &str) -> Option<usize> {
+        let first = self.by_id[self.by_content.get(content)?];
+        let from_first = self.tokens[first..]
+            .iter()
+            .position(|(_, token)| token.content == content);
+        from_first.map(|offset| first + offset)
+    }
+
     /// Builds the automata; call once after the last insertion.
     pub fn finish(&mut self, normalizer: Option<&Normalizer>) -> Result<()> {
         self.tokens.sort_by_key(|(id, _)| *id);
-        self.by_id = self
-            .tokens
-            .iter()
-            .enumerate()
-            .map(|(at, (id, _))| (*id, at))
-            .collect();
+        self.warnings = self.listed_warnings.clone();
+        self.by_id.clear();
+        for (at, (id, token)) in self.tokens.iter().enumerate() {
+            let first = *self.by_id.entry(*id).or_insert(at);
+            if first != at {
+                self.warnings.push(format!(
+                    "added tokens '{}' and '{}' share id {id}: both are found, and it decodes to the first",
+                    self.tokens[first].1.content.escape_debug(),
+                    token.content.escape_debug()
+                ));
+            }
+        }
         let mut raw = Vec::new();
         let mut normalized = Vec::new();
         self.forms.clear();
-        for (at, (id, token)) in self.tokens.iter().enumerate() {
+        for (at, (_, token)) in self.tokens.iter().enumerate() {
             if !token.normalized {
                 raw.push((token.content.clone(), at));
                 continue;
             }
-            let form = normalizer.map_or(token.content.clone(), |n| {
-                n.normalize(&token.content).into_owned()
-            });
+            let form = match normalizer {
+                Some(normalizer) => normalizer.normalize(&token.content)?.into_owned(),
+                None => token.content.clone(),
+            };
             if form != token.content {
-                self.forms.insert(*id, form.clone());
+                self.forms.insert(at, form.clone());
             }
             if form.is_empty() {
                 self.warnings.push(format!(
@@ -162,6 +179,7 @@ impl AddedTokens {
                 normalized.push((form, at));
             }
         }
+        self.last_disallowed = LastDisallowed::default();
         self.raw = Finder::new(raw)?;
         self.normalized = Finder::new(normalized)?;
         Ok(())
@@ -182,15 +200,15 @@ impl AddedTokens {
         self.tokens.iter().map(|(id, token)| (*id, token))
     }
 
-    /// The token with this id.
+    /// The token with this id: the first where several have it.
     pub fn get(&self, id: TokenId) -> Option<&AddedToken> {
         self.by_id.get(&id).map(|&at| &self.tokens[at].1)
     }
 
     /// The text of a token as stock spells it: in its normalized form, if it is one that is searched there.
     pub fn spelling(&self, id: TokenId) -> Option<&str> {
-        let token = self.get(id)?;
-        Some(self.forms.get(&id).unwrap_or(&token.content))
+        let at = self.by_id.get(&id)?;
+        Some(self.forms.get(at).unwrap_or(&self.tokens[*at].1.content))
     }
 
     /// The id of the token with this text.
@@ -198,12 +216,17 @@ impl AddedTokens {
         self.by_content.get(content).copied()
     }
 
+    /// The token with this text.
+    pub fn token(&self, content: &str) -> Option<&AddedToken> {
+        self.place(content).map(|place| &self.tokens[place].1)
+    }
+
     /// Whether a token of this text is special.
     pub fn is_special(&self, content: &str) -> bool {
         self.special_contents.contains(content)
     }
 
-    /// What was odd about the list.
+    /// What is odd about the list.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -240,16 +263,29 @@ impl AddedTokens {
         allowed: Allowed,
         emit: &mut dyn FnMut(Range<usize>, Option<TokenId>) -> Result<()>,
     ) -> Result<()> {
-        let subset;
-        let finder = match (finder, allowed) {
-            (Some(finder), Allowed::Only(ids)) => {
-                subset = finder.only(|at| self.may_match(at, ids))?;
-                subset.as_ref()
-            }
-            (finder, _) => finder,
+        let Some(finder) = finder else {
+            return if text.is_empty() {
+                Ok(())
+            } else {
+                emit(0..text.len(), None)
+            };
         };
+        if let Allowed::Only(ids) = allowed {
+            let matches = finder.find_only(text, ids, |at| self.may_match(at, ids))?;
+            return self.cut(text, matches.into_iter(), allowed, emit);
+        }
+        self.cut(text, finder.find(text, 0), allowed, emit)
+    }
+
+    fn cut(
+        &self,
+        text: &str,
+        matches: impl Iterator<Item = (Range<usize>, usize)>,
+        allowed: Allowed,
+        emit: &mut dyn FnMut(Range<usize>, Option<TokenId>) -> Result<()>,
+    ) -> Result<()> {
         let mut done = 0;
-        for (found, at) in finder.into_iter().flat_map(|finder| finder.find(text)) {
+        for (found, at) in matches {
             let (id, token) = &self.tokens[at];
             let passed_over = matches!(allowed, Allowed::Ordinary) && self.is_special(&token.content);
             if passed_over || (token.single_word && !stands_alone(text, &found)) {
@@ -283,65 +319,23 @@ impl AddedTokens {
         ids.contains(id) || !self.is_special(&token.content)
     }
 
-    /// The leftmost special token among `contents` that `text` spells.
-    pub fn find_special<'a>(&self, text: &str, contents: &'a [String]) -> Result<Option<&'a str>> {
-        let finder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(contents)
-            .map_err(too_large)?;
-        Ok(finder
-            .find(text)
-            .map(|found| contents[found.pattern().as_usize()].as_str()))
-    }
-}
-
-/// An automaton over the forms of some tokens, and where each token stands in the list.
-#[derive(Clone)]
-struct Finder {
-    automaton: AhoCorasick,
-    forms: Vec<String>,
-    tokens: Vec<usize>,
-}
-
-impl Finder {
-    fn new(forms: Vec<(String, usize)>) -> Result<Option<Self>> {
-        // Two tokens with one form: the lower id wins, and tokens come in order of id.
-        let mut seen = HashSet::new();
-        let (forms, tokens): (Vec<_>, Vec<_>) = forms
-            .into_iter()
-            .filter(|(form, _)| seen.insert(form.clone()))
-            .unzip();
-        if forms.is_empty() {
-            return Ok(None);
-        }
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            // A full automaton is the fastest for the usual few hundred; it would take minutes for 50,000.
-            .kind((forms.len() > 1000).then_some(AhoCorasickKind::ContiguousNFA))
-            .build(&forms)
-            .map_err(too_large)?;
-        Ok(Some(Self {
-            automaton,
-            forms,
-            tokens,
-        }))
+    /// The leftmost of `contents` that `text` spells.
+    pub fn find_contents(&self, text: &str, contents: Vec<String>) -> Result<Option<String>> {
+        Ok(Contents::new(contents)?.first_in(text).map(str::to_owned))
     }
 
-    /// The matches from left to right, each with the place of its token in the list.
-    fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (Range<usize>, usize)> + 'a {
-        let matches = self.automaton.find_iter(text);
-        matches.map(|found| (found.range(), self.tokens[found.pattern().as_usize()]))
+    /// The leftmost special token that `text` spells and that isn't among `allowed`, a sorted list.
+    pub fn find_special_but(&self, text: &str, allowed: &[String]) -> Result<Option<String>> {
+        let disallowed = || {
+            let contents = self.tokens.iter().filter(|(_, token)| token.special);
+            let mut contents: Vec<_> = contents.map(|(_, token)| token.content.clone()).collect();
+            contents.retain(|content| allowed.binary_search(content).is_err());
+            contents.sort_unstable();
+            contents
+        };
+        let contents = self.last_disallowed.get(allowed, disallowed)?;
+        Ok(contents.first_in(text).map(str::to_owned))
     }
-
-    /// A finder for the tokens that `may` be found; the others are as good as absent, and hide no shorter match.
-    fn only(&self, may: impl Fn(usize) -> bool) -> Result<Option<Self>> {
-        let forms = self.forms.iter().cloned().zip(self.tokens.iter().copied());
-        Self::new(forms.filter(|(_, at)| may(*at)).collect())
-    }
-}
-
-fn too_large(error: aho_corasick::BuildError) -> Error {
-    Error::TokenizerFile(format!("tokenizer.json: added_tokens can't be indexed: {error}"))
 }
 
 /// As stock: word characters by the Unicode property of `\w`, so digits, `_`, marks and CJK count.
@@ -426,5 +420,89 @@ mod tests {
 
         let expected = [("<", None), ("s>", Some(1)), ("<t>", Some(2))];
         assert_eq!(parts, expected.map(|(text, id)| (text.to_owned(), id)));
+    }
+
+    fn random_tokens(numbers: &mut fastrand::Rng) -> AddedTokens {
+        let mut added = AddedTokens::default();
+        for id in 0..numbers.u32(1..9) {
+            let content: String = (0..numbers.usize(1..4))
+                .map(|_| numbers.choice(["a", "b", "<"]).unwrap())
+                .collect();
+            let special = numbers.bool();
+            if added.id(&content).is_none() {
+                added.insert(
+                    id,
+                    AddedToken {
+                        content,
+                        special,
+                        ..plain()
+                    },
+                );
+            }
+        }
+        added.finish(None).unwrap();
+        added
+    }
+
+    fn plain() -> AddedToken {
+        AddedToken {
+            content: String::new(),
+            special: false,
+            normalized: false,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+        }
+    }
+
+    #[test]
+    fn tokens_that_are_not_allowed_are_as_good_as_absent() {
+        let mut numbers = fastrand::Rng::with_seed(1);
+        for _ in 0..20_000 {
+            let added = random_tokens(&mut numbers);
+            let only: HashSet<_> = added
+                .iter()
+                .map(|(id, _)| id)
+                .filter(|_| numbers.bool())
+                .collect();
+            let mut without = AddedTokens::default();
+            for (id, token) in added
+                .iter()
+                .filter(|(id, token)| !token.special || only.contains(id))
+            {
+                without.insert(id, token.clone());
+            }
+            without.finish(None).unwrap();
+            let text: String = (0..numbers.usize(0..12))
+                .map(|_| numbers.choice(["a", "b", "<"]).unwrap())
+                .collect();
+
+            let expected = split(&without, &text, Allowed::All);
+            // Twice: the second time with the finder that was kept.
+            for _ in 0..2 {
+                assert_eq!(split(&added, &text, Allowed::Only(&only)), expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_contents_with_one_id_are_both_found_and_the_first_spells_it() {
+        let mut added = AddedTokens::default();
+        for (id, content) in [(5, "<b>"), (3, "<z>"), (5, "<a>")] {
+            let content = content.to_owned();
+            added.insert(id, AddedToken { content, ..plain() });
+        }
+        for _ in 0..3 {
+            added.finish(None).unwrap();
+        }
+
+        let expected = [("<a>", Some(5)), ("<b>", Some(5)), ("<z>", Some(3))];
+        assert_eq!(
+            split(&added, "<a><b><z>", Allowed::All),
+            expected.map(|(text, id)| (text.to_owned(), id))
+        );
+        assert_eq!((added.len(), added.spelling(5)), (3, Some("<b>")));
+        let warning = "added tokens '<b>' and '<a>' share id 5: both are found, and it decodes to the first";
+        assert_eq!(added.warnings(), [warning]);
     }
 }

@@ -3,21 +3,31 @@
 //! Guarantee: the result equals stock's heap: at each step the pair of lowest rank *now* present is merged,
 //! leftmost first. (On tables edited by hand this differs from replaying all merges in order.)
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+mod characters;
+mod dropout;
+mod symbols;
+mod tree;
+mod whole_characters;
+mod words;
+
+pub use dropout::Dropout;
+pub use symbols::Symbols;
+
+use std::sync::OnceLock;
 
 use crate::byte_alphabet;
-use crate::merges::{Merges, Rank};
+use crate::merges::{AsciiPairs, Merges};
 use crate::vocab::{TokenBytes, TokenId, Vocab};
 use crate::{Error, Result};
-
-/// Up to this many symbols a scan for the lowest rank beats a heap: 99 % of pretokens have at most 12 bytes.
-/// Longer ones need the heap, since the scan is quadratic and `"a" * 1_000_000` is a legal input.
-const SHORT: usize = 32;
+use characters::Characters;
+use whole_characters::WholeCharacters;
+use words::Words;
 
 /// The settings of the model, as `tokenizer.json` names them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BpeSettings {
+    /// How often a merge is passed over, from 0 to 1.
+    pub dropout: Option<f32>,
     /// Stands for a symbol that the vocabulary lacks.
     pub unk_token: Option<String>,
     /// Put before each symbol of a pretoken but the first.
@@ -43,8 +53,13 @@ pub struct Bpe {
     pub settings: BpeSettings,
     bytes: Option<TokenBytes>,
     symbols_of_bytes: Box<[Option<TokenId>; 256]>,
+    characters: Characters,
+    words: OnceLock<Option<Words>>,
     unk_id: Option<TokenId>,
     banned: Vec<TokenId>,
+    has_all_bytes: bool,
+    ascii_pairs: AsciiPairs,
+    whole_characters: OnceLock<WholeCharacters>,
 }
 
 /// One token of a pretoken and how many bytes of it the token covers.
@@ -55,9 +70,13 @@ impl Bpe {
     pub fn new(vocab: Vocab, merges: Merges, settings: BpeSettings, byte_level: bool) -> Self {
         let bytes = byte_level.then(|| TokenBytes::new(&vocab));
         let symbol = |byte: usize| vocab.id(byte_alphabet::char_of(byte as u8).encode_utf8(&mut [0; 4]));
-        let symbols_of_bytes = Box::new(std::array::from_fn(symbol));
+        let symbols_of_bytes: Box<[_; 256]> = Box::new(std::array::from_fn(symbol));
         let unk_id = settings.unk_token.as_deref().and_then(|unk| vocab.id(unk));
         Self {
+            characters: Characters::new(&vocab),
+            words: OnceLock::new(),
+            has_all_bytes: symbols_of_bytes.iter().all(Option::is_some),
+            ascii_pairs: AsciiPairs::new(&merges, &symbols_of_bytes),
             vocab,
             merges,
             settings,
@@ -65,14 +84,19 @@ impl Bpe {
             symbols_of_bytes,
             unk_id,
             banned: Vec::new(),
+            whole_characters: OnceLock::new(),
         }
     }
 
     /// The same model without a way to any of `ids`: neither by merging nor as a whole pretoken.
     pub fn without(&self, ids: &[TokenId]) -> Self {
+        let merges = self.merges.without_results(ids);
         Self {
-            merges: self.merges.without_results(ids),
+            ascii_pairs: AsciiPairs::new(&merges, &self.symbols_of_bytes),
+            merges,
             banned: ids.to_vec(),
+            words: OnceLock::new(),
+            whole_characters: OnceLock::new(),
             ..self.clone()
         }
     }
@@ -84,7 +108,7 @@ impl Bpe {
 
     /// Whether each of the 256 bytes is a token.
     pub fn has_all_bytes(&self) -> bool {
-        self.symbols_of_bytes.iter().all(Option::is_some)
+        self.has_all_bytes
     }
 
     /// Whether [`Self::encode_bytes`] gives what [`Self::encode_text`] gives on the byte alphabet: no affixes, no
@@ -99,28 +123,93 @@ impl Bpe {
             && (complete || (settings.unk_token.is_none() && !settings.byte_fallback))
     }
 
+    /// The rate of dropout, where there is any.
+    pub fn dropout(&self) -> Option<f32> {
+        self.settings.dropout.filter(|&rate| rate != 0.0)
+    }
+
+    /// Whether a pretoken that is a token is taken whole. Stock doesn't ask where merges are dropped.
+    fn takes_whole(&self) -> bool {
+        self.settings.ignore_merges && self.dropout().is_none()
+    }
+
+    /// Appends the ids of a pretoken of text whose symbols are its bytes: what [`Self::encode_bytes`] gives, sooner.
+    pub fn encode_pretoken(&self, pretoken: &str, symbols: &mut Symbols, ids: &mut Vec<TokenId>) {
+        if self.takes_whole()
+            && let Some(id) = self.whole(pretoken.as_bytes())
+        {
+            ids.push(id);
+            return;
+        }
+        self.merge_pretoken(pretoken, symbols);
+        ids.extend(symbols.ids());
+    }
+
     /// Appends the ids of a pretoken given as raw bytes. Bytes that the vocabulary lacks are skipped, as in stock.
     pub fn encode_bytes(&self, pretoken: &[u8], symbols: &mut Symbols, ids: &mut Vec<TokenId>) {
-        if self.settings.ignore_merges
+        if self.takes_whole()
             && let Some(id) = self.whole(pretoken)
         {
             ids.push(id);
             return;
         }
         self.merge_bytes(pretoken, symbols);
-        ids.extend(symbols.parts().map(|(id, _)| id));
+        ids.extend(symbols.ids());
     }
 
-    /// The same with the number of bytes that each token covers. A skipped byte shortens the sum, as in stock.
-    pub fn encode_bytes_parts(&self, pretoken: &[u8], symbols: &mut Symbols, parts: &mut Vec<Part>) {
-        if self.settings.ignore_merges
-            && let Some(id) = self.whole(pretoken)
+    /// [`Self::encode_pretoken`] with the number of bytes that each token covers. A skipped byte shortens the sum, as in
+    /// stock.
+    pub fn encode_pretoken_parts(&self, pretoken: &str, symbols: &mut Symbols, parts: &mut Vec<Part>) {
+        if self.takes_whole()
+            && let Some(id) = self.whole(pretoken.as_bytes())
         {
             parts.push((id, pretoken.len()));
             return;
         }
-        self.merge_bytes(pretoken, symbols);
+        self.merge_pretoken(pretoken, symbols);
         parts.extend(symbols.parts());
+    }
+
+    fn merge_pretoken(&self, pretoken: &str, symbols: &mut Symbols) {
+        if pretoken.is_ascii() && self.has_all_bytes {
+            let bytes = pretoken.as_bytes();
+            symbols.clear();
+            bytes
+                .iter()
+                .filter_map(|&byte| self.symbols_of_bytes[byte as usize])
+                .for_each(|id| symbols.push(id, 1));
+            return symbols.merge_from(&self.merges, |at, _, _| {
+                self.ascii_pairs.get(bytes[at], bytes[at + 1])
+            });
+        }
+        // Where merges are passed over by chance, or don't go by rank alone, every character begins as bytes.
+        let by_rank = symbols.dropout.is_none() && !self.merges.need_heap();
+        let whole = by_rank.then(|| self.whole_characters());
+        symbols.clear();
+        let mut before = None;
+        for char in pretoken.chars() {
+            let before = before.replace(char);
+            if let Some(id) = whole.and_then(|whole| whole.get(char, before)) {
+                symbols.push(id, char.len_utf8());
+                continue;
+            }
+            for &byte in char.encode_utf8(&mut [0; 4]).as_bytes() {
+                if let Some(id) = self.symbols_of_bytes[byte as usize] {
+                    symbols.push(id, 1);
+                }
+            }
+        }
+        symbols.merge(&self.merges);
+    }
+
+    fn whole_characters(&self) -> &WholeCharacters {
+        self.whole_characters.get_or_init(|| {
+            let tokens = self
+                .bytes
+                .as_ref()
+                .expect("only a byte-level model merges pretokens of bytes");
+            WholeCharacters::new(tokens, &self.symbols_of_bytes, &self.merges)
+        })
     }
 
     fn merge_bytes(&self, pretoken: &[u8], symbols: &mut Symbols) {
@@ -143,47 +232,77 @@ impl Bpe {
     /// # Errors
     /// [`Error::UnknownToken`] where `unk_token` is needed and the vocabulary lacks it.
     pub fn encode_text(&self, pretoken: &str, symbols: &mut Symbols, parts: &mut Vec<Part>) -> Result<()> {
-        if self.settings.ignore_merges
-            && let Some(id) = self.vocab.id(pretoken)
-            && !self.banned.contains(&id)
-        {
+        if let Some(id) = self.whole_text(pretoken) {
             parts.push((id, pretoken.len()));
             return Ok(());
         }
+        self.merge_text(pretoken, symbols)?;
+        parts.extend(symbols.parts());
+        Ok(())
+    }
+
+    /// The token that a pretoken is without any merge, where the model takes such tokens.
+    pub fn whole_text(&self, pretoken: &str) -> Option<TokenId> {
+        let id = self.takes_whole().then(|| self.vocab.id(pretoken)).flatten()?;
+        (!self.banned.contains(&id)).then_some(id)
+    }
+
+    /// How a long pretoken may be cut into words that never merge, where that is proven.
+    pub fn words(&self) -> Option<&Words> {
+        let prove = || Words::new(&self.characters, &self.merges, &self.settings, self.unk_id);
+        self.words.get_or_init(prove).as_ref()
+    }
+
+    /// Appends the ids of a pretoken, or of a word of one, that isn't taken whole.
+    ///
+    /// # Errors
+    /// As [`Self::encode_text`].
+    pub fn encode_word(&self, word: &str, symbols: &mut Symbols, ids: &mut Vec<TokenId>) -> Result<()> {
+        self.merge_text(word, symbols)?;
+        ids.extend(symbols.parts().map(|(id, _)| id));
+        Ok(())
+    }
+
+    fn merge_text(&self, pretoken: &str, symbols: &mut Symbols) -> Result<()> {
         self.split_into_symbols(pretoken, symbols)?;
         symbols.merge(&self.merges);
-        parts.extend(symbols.parts());
         Ok(())
     }
 
     fn split_into_symbols(&self, pretoken: &str, symbols: &mut Symbols) -> Result<()> {
         symbols.clear();
-        let prefix = self
-            .settings
-            .continuing_subword_prefix
-            .as_deref()
-            .unwrap_or_default();
-        let suffix = self.settings.end_of_word_suffix.as_deref().unwrap_or_default();
+        let settings = &self.settings;
+        let prefix = settings.continuing_subword_prefix.as_deref().unwrap_or_default();
+        let suffix = settings.end_of_word_suffix.as_deref().unwrap_or_default();
+        let plain = prefix.is_empty() && suffix.is_empty();
         let mut unknown: Option<usize> = None;
         let mut spelled = String::new();
         for (start, char) in pretoken.char_indices() {
             let length = char.len_utf8();
-            spelled.clear();
-            if start > 0 {
-                spelled.push_str(prefix);
-            }
-            spelled.push(char);
-            if start + length == pretoken.len() {
-                spelled.push_str(suffix);
-            }
-            if let Some(id) = self.vocab.id(&spelled) {
+            let known = if plain {
+                self.characters.id(char)
+            } else {
+                spell(&mut spelled, char, (start > 0).then_some(prefix));
+                if start + length == pretoken.len() {
+                    spelled.push_str(suffix);
+                }
+                self.vocab.id(&spelled)
+            };
+            if let Some(id) = known {
                 self.push_unknown(unknown.take(), symbols)?;
                 symbols.push(id, length);
-            } else if let Some(bytes) = self.byte_fallback(&spelled) {
+                continue;
+            }
+            if plain {
+                spell(&mut spelled, char, None);
+            }
+            if settings.byte_fallback
+                && let Some(bytes) = self.characters.bytes_of(&spelled)
+            {
                 // Stock leaves a waiting unknown token where it is: it comes out after these bytes.
-                bytes.into_iter().for_each(|id| symbols.push(id, 1));
-            } else if self.settings.unk_token.is_some() {
-                if self.settings.fuse_unk {
+                bytes.for_each(|id| symbols.push(id, 1));
+            } else if settings.unk_token.is_some() {
+                if settings.fuse_unk {
                     unknown = Some(unknown.unwrap_or(0) + length);
                 } else {
                     self.push_unknown(unknown.replace(length), symbols)?;
@@ -192,12 +311,6 @@ impl Bpe {
             }
         }
         self.push_unknown(unknown, symbols)
-    }
-
-    fn byte_fallback(&self, symbol: &str) -> Option<Vec<TokenId>> {
-        let spell = |byte| format!("<0x{byte:02X}>");
-        let ids = || symbol.bytes().map(|byte| self.vocab.id(&spell(byte))).collect();
-        self.settings.byte_fallback.then(ids).flatten()
     }
 
     fn push_unknown(&self, length: Option<usize>, symbols: &mut Symbols) -> Result<()> {
@@ -218,144 +331,8 @@ impl Bpe {
     }
 }
 
-/// The symbols of one pretoken while they are merged: a list linked by position. Reused between pretokens.
-#[derive(Default)]
-pub struct Symbols {
-    list: Vec<Symbol>,
-    ranked: Vec<Ranked>,
-    heap: BinaryHeap<Reverse<(Rank, u32, TokenId)>>,
-}
-
-#[derive(Clone, Copy)]
-struct Symbol {
-    id: TokenId,
-    // Bytes covered; 0 marks a symbol that its left neighbour has swallowed.
-    length: u32,
-    previous: u32,
-    next: u32,
-}
-
-const END: u32 = u32::MAX;
-
-/// A pair of neighbours in the scan: when they merge, and into what. Pairs that don't are ranked behind all others.
-#[derive(Clone, Copy)]
-struct Ranked {
-    rank: u64,
-    id: TokenId,
-}
-
-const NEVER: u64 = u64::MAX;
-
-impl Ranked {
-    #[inline]
-    fn new(merges: &Merges, left: TokenId, right: TokenId) -> Self {
-        match merges.get(left, right) {
-            Some(merge) => Self {
-                rank: merge.rank.into(),
-                id: merge.id,
-            },
-            None => Self { rank: NEVER, id: 0 },
-        }
-    }
-}
-
-impl Symbols {
-    fn clear(&mut self) {
-        self.list.clear();
-    }
-
-    fn push(&mut self, id: TokenId, length: usize) {
-        let position = self.list.len() as u32;
-        if let Some(last) = self.list.last_mut() {
-            last.next = position;
-        }
-        self.list.push(Symbol {
-            id,
-            length: length as u32,
-            previous: position.wrapping_sub(1),
-            next: END,
-        });
-    }
-
-    fn parts(&self) -> impl Iterator<Item = Part> {
-        let kept = self.list.iter().filter(|symbol| symbol.length != 0);
-        kept.map(|symbol| (symbol.id, symbol.length as usize))
-    }
-
-    fn merge(&mut self, merges: &Merges) {
-        match self.list.len() {
-            0 | 1 => {}
-            2..=SHORT => self.merge_short(merges),
-            _ => self.merge_long(merges),
-        }
-    }
-
-    /// Scans for the lowest rank again after each merge.
-    fn merge_short(&mut self, merges: &Merges) {
-        let Self { list, ranked, .. } = self;
-        ranked.clear();
-        ranked.extend(
-            list.windows(2)
-                .map(|pair| Ranked::new(merges, pair[0].id, pair[1].id)),
-        );
-        loop {
-            let (mut at, mut lowest) = (0, NEVER);
-            for (index, pair) in ranked.iter().enumerate() {
-                if pair.rank < lowest {
-                    (at, lowest) = (index, pair.rank);
-                }
-            }
-            if lowest == NEVER {
-                return;
-            }
-            let id = ranked[at].id;
-            list[at].id = id;
-            list[at].length += list[at + 1].length;
-            list.remove(at + 1);
-            ranked.remove(at);
-            if at > 0 {
-                ranked[at - 1] = Ranked::new(merges, list[at - 1].id, id);
-            }
-            if at < ranked.len() {
-                ranked[at] = Ranked::new(merges, id, list[at + 1].id);
-            }
-        }
-    }
-
-    /// A heap of the pairs that can merge; entries that a neighbour's merge made stale are dropped when they come up.
-    fn merge_long(&mut self, merges: &Merges) {
-        let Self { list, heap, .. } = self;
-        heap.clear();
-        let entry = |list: &[Symbol], at: u32| {
-            let symbol = list[at as usize];
-            let right = list.get(symbol.next as usize)?;
-            let merge = merges.get(symbol.id, right.id)?;
-            Some(Reverse((merge.rank, at, merge.id)))
-        };
-        heap.extend((0..list.len() as u32).filter_map(|at| entry(list, at)));
-        while let Some(Reverse((_, at, id))) = heap.pop() {
-            let symbol = list[at as usize];
-            if symbol.length == 0 || symbol.next == END {
-                continue;
-            }
-            let right = list[symbol.next as usize];
-            if merges.get(symbol.id, right.id).is_none_or(|merge| merge.id != id) {
-                continue;
-            }
-            list[symbol.next as usize].length = 0;
-            list[at as usize] = Symbol {
-                id,
-                length: symbol.length + right.length,
-                next: right.next,
-                ..symbol
-            };
-            if let Some(after) = list.get_mut(right.next as usize) {
-                after.previous = at;
-            }
-            if symbol.previous != END {
-                heap.extend(entry(list, symbol.previous));
-            }
-            heap.extend(entry(list, at));
-        }
-    }
+fn spell(spelled: &mut String, char: char, prefix: Option<&str>) {
+    spelled.clear();
+    spelled.push_str(prefix.unwrap_or_default());
+    spelled.push(char);
 }

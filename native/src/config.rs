@@ -54,6 +54,15 @@ impl<'a> Node<'a> {
         ))
     }
 
+    /// The error for a model at this place that isn't BPE.
+    pub fn unsupported_model(&self, kind: &str) -> Error {
+        Error::UnsupportedComponent(format!(
+            "tokenizer.json: {}.type is '{kind}'; hf_bpe supports 'BPE'. Load this file with \
+             tokenizers.Tokenizer.from_file, or its directory with transformers.PreTrainedTokenizerFast, instead.",
+            self.path
+        ))
+    }
+
     /// The error for a setting at this place that can't be run exactly.
     pub fn unsupported_setting(&self, message: impl std::fmt::Display) -> Error {
         Error::UnsupportedComponent(format!(
@@ -94,6 +103,15 @@ impl<'a> Node<'a> {
         self.value.as_str().ok_or_else(|| self.wrong_type("a string"))
     }
 
+    /// This value as a string of one character.
+    pub fn char(&self) -> Result<char> {
+        let mut chars = self.value.as_str().unwrap_or_default().chars();
+        match (chars.next(), chars.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(self.wrong_type("a string of one character")),
+        }
+    }
+
     /// This value as a boolean.
     pub fn bool(&self) -> Result<bool> {
         self.value.as_bool().ok_or_else(|| self.wrong_type("a boolean"))
@@ -105,6 +123,14 @@ impl<'a> Node<'a> {
             .as_u64()
             .and_then(|number| u32::try_from(number).ok())
             .ok_or_else(|| self.wrong_type("a number from 0 to 4294967295"))
+    }
+
+    /// This value as a count of any size.
+    pub fn count(&self) -> Result<usize> {
+        self.value
+            .as_u64()
+            .and_then(|number| usize::try_from(number).ok())
+            .ok_or_else(|| self.wrong_type("a number that isn't negative"))
     }
 
     /// The items of this array, each with its path.

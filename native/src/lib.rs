@@ -16,6 +16,7 @@ pub mod merges;
 pub mod normalized;
 pub mod normalizer;
 pub mod parallel;
+pub mod pattern;
 pub mod post_processor;
 pub mod pre_tokenizer;
 #[cfg(feature = "python")]

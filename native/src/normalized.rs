@@ -39,6 +39,22 @@ impl NormalizedText {
         &self.text
     }
 
+    /// Where the original of this text starts.
+    pub fn original_start(&self) -> usize {
+        self.original.start
+    }
+
+    /// The text alone.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// How many bytes at the start of this text came from the very start of the original.
+    pub fn head(&self) -> usize {
+        let first = self.alignments.iter().take_while(|(start, _)| *start == 0);
+        first.count()
+    }
+
     /// The bytes of the original that `range` of the text came from.
     pub fn original_range(&self, range: Range<usize>) -> Range<usize> {
         if range.is_empty() {
@@ -62,9 +78,55 @@ impl NormalizedText {
     }
 
     /// Rewrites the whole text; `skip` characters at its start are dropped first.
+    ///
+    /// Stock rewrites [`Self::range_of_original`] only, even where `changes` are those of the whole text: what stands
+    /// before it is doubled, or, where the changes need more characters than are there, stock panics. The first is
+    /// done likewise, instead of the second the whole text is rewritten.
     pub fn transform(&mut self, changes: impl IntoIterator<Item = Change>, skip: usize) {
         let range = self.range_of_original();
-        self.transform_range(range, changes, skip);
+        if range.start == 0 {
+            return self.transform_range(range, changes, skip);
+        }
+        let changes: Vec<_> = changes.into_iter().collect();
+        let start = if self.fits(range.clone(), &changes, skip) {
+            range.start
+        } else {
+            0
+        };
+        self.transform_range(start..range.end, changes, skip);
+    }
+
+    /// Whether each of `changes` that replaces a character finds one.
+    fn fits(&self, range: Range<usize>, changes: &[Change], skip: usize) -> bool {
+        let mut left = self.text[range].chars().count().saturating_sub(skip);
+        for &(_, change) in changes {
+            if change <= 0 {
+                if left == 0 {
+                    return false;
+                }
+                left = left.saturating_sub(1 + change.unsigned_abs());
+            }
+        }
+        true
+    }
+
+    /// Puts `content` in the place of each of `matches`, which ascend. Its characters share the place of the last
+    /// byte that it replaces, or of the byte before an empty match.
+    pub fn replace(&mut self, matches: &[Range<usize>], content: &str) {
+        let mut text = String::with_capacity(self.text.len());
+        let mut alignments = Vec::with_capacity(self.alignments.len());
+        let mut done = 0;
+        for found in matches {
+            text.push_str(&self.text[done..found.start]);
+            text.push_str(content);
+            alignments.extend_from_slice(&self.alignments[done..found.start]);
+            alignments.extend(std::iter::repeat_n(self.alignment(found.end, 1), content.len()));
+            done = found.end;
+        }
+        text.push_str(&self.text[done..]);
+        alignments.extend_from_slice(&self.alignments[done..]);
+        self.text = text;
+        self.alignments = alignments;
     }
 
     /// Rewrites `range` of the text.
@@ -147,15 +209,54 @@ mod tests {
 
         assert_eq!(text.text(), " éa");
         assert_eq!(text.original_range(0..1), 3..5);
+        assert_eq!((text.original_start(), text.head()), (3, 0));
         assert_eq!(text.original_range(1..4), 3..6);
+    }
+
+    #[test]
+    fn a_replacement_shares_the_place_of_the_last_byte_replaced() {
+        let mut text = NormalizedText::new("abécd", 2);
+
+        text.replace(&[0..0, 1..4, 4..4], "xy");
+
+        assert_eq!(text.text(), "xyaxyxycd");
+        assert_eq!(text.original_range(0..2), 2..2);
+        assert_eq!(text.original_range(2..3), 2..3);
+        assert_eq!(text.original_range(3..4), 4..6);
+        assert_eq!(text.original_range(5..7), 4..6);
+        assert_eq!(text.original_range(7..9), 6..8);
+    }
+
+    #[test]
+    fn what_stands_for_nothing_is_doubled_where_stock_doubles_it() {
+        let mut text = NormalizedText::new("ab", 0);
+
+        text.replace(std::slice::from_ref(&(0..0)), "x");
+        text.transform([('x', 0), ('b', -1)], 0);
+
+        assert_eq!(text.text(), "xxb");
+        assert_eq!(text.original_range(1..3), 0..2);
+    }
+
+    #[test]
+    fn what_stands_for_nothing_is_rewritten_where_stock_panics() {
+        let mut text = NormalizedText::new("ab", 0);
+
+        text.replace(std::slice::from_ref(&(0..0)), "x");
+        text.transform([('X', 0), ('A', 0), ('B', 0)], 0);
+
+        assert_eq!(text.text(), "XAB");
+        assert_eq!(text.original_range(1..3), 0..2);
     }
 
     #[test]
     fn removed_characters_leave_a_gap() {
         let mut text = NormalizedText::new("abcd", 0);
 
+        assert_eq!((text.original_start(), text.head()), (0, 1));
         text.transform([('b', -1), ('d', 0)], 1);
 
+        assert_eq!((text.original_start(), text.head()), (0, 0));
         assert_eq!(text.text(), "bd");
         assert_eq!(text.original_range(0..2), 1..4);
         assert_eq!(text.slice(1..2).original_range(0..1), 3..4);

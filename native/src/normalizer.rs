@@ -1,138 +1,121 @@
 //! `normalizer`: text to text before anything is split.
 //!
-//! The tables are those of stock (about Unicode 12), by the same crate: U+32FF, newer than they are, stays as it is.
+//! Guarantee: text and offsets are those of the stock library (tokenizers 0.23.3), and `normalize` makes the text that
+//! `normalize_aligned` makes. Where stock panics, which it does in odd sequences, both give the obvious result.
+//!
+//! A normalizer is a list of steps: a `Sequence` is its members in a row, however deep they are nested, and a
+//! normalizer that does several things to a text is one step for each. Time is linear in the text for all but `Replace`
+//! with a regular expression, which has limits (see `pattern`).
+
+mod bert;
+mod byte_level;
+mod changes;
+mod charsmap;
+mod forms;
+mod lowercase;
+mod nmt;
+mod precompiled;
+mod rule;
+mod step;
+mod strip;
 
 use std::borrow::Cow;
 
-use unicode_normalization_alignments::{
-    IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick,
-};
-
 use crate::Result;
 use crate::config::Node;
-use crate::normalized::{Change, NormalizedText};
+use crate::normalized::NormalizedText;
+use step::Step;
 
-const SUPPORTED: &[&str] = &["NFC", "NFD", "NFKC", "NFKD", "Sequence"];
+/// The kinds of components that [`Normalizer::from_node`] reads.
+pub const SUPPORTED: &[&str] = &[
+    "BertNormalizer",
+    "ByteLevel",
+    "Lowercase",
+    "NFC",
+    "NFD",
+    "NFKC",
+    "NFKD",
+    "Nmt",
+    "Precompiled",
+    "Prepend",
+    "Replace",
+    "Sequence",
+    "Strip",
+    "StripAccents",
+];
 
-/// One normalizer, or several in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Normalizer {
-    /// Canonical composition.
-    Nfc,
-    /// Canonical decomposition.
-    Nfd,
-    /// Compatibility composition.
-    Nfkc,
-    /// Compatibility decomposition.
-    Nfkd,
-    /// One after the other.
-    Sequence(Vec<Normalizer>),
+/// The steps that a text goes through, in order.
+#[derive(Debug, Clone)]
+pub struct Normalizer {
+    steps: Vec<Step>,
+}
+
+/// What [`Normalizer::run`] makes of a text.
+#[derive(Debug)]
+pub enum Normalized<'a> {
+    /// The text alone.
+    Text(Cow<'a, str>),
+    /// A text that may start with characters that stand for nothing of the original: in stock, what later steps make
+    /// of it depends on the alignments.
+    Aligned(NormalizedText),
 }
 
 impl Normalizer {
-    /// Reads `normalizer` of a `tokenizer.json`.
+    /// Reads `normalizer` of a `tokenizer.json`; an unknown kind is an error that lists [`SUPPORTED`].
     pub fn from_node(node: &Node) -> Result<Self> {
-        Ok(match node.kind()? {
-            "NFC" => Self::Nfc,
-            "NFD" => Self::Nfd,
-            "NFKC" => Self::Nfkc,
-            "NFKD" => Self::Nfkd,
-            "Sequence" => {
-                let steps = node.field("normalizers")?.items()?;
-                Self::Sequence(steps.iter().map(Self::from_node).collect::<Result<_>>()?)
-            }
-            kind => return Err(node.unsupported(kind, SUPPORTED)),
-        })
+        let mut steps = Vec::new();
+        step::read(node, &mut steps)?;
+        Ok(Self { steps })
     }
 
     /// Normalizes `text` and keeps its alignments.
-    pub fn normalize_aligned(&self, text: &mut NormalizedText) {
-        if let Self::Sequence(steps) = self {
-            steps.iter().for_each(|step| step.normalize_aligned(text));
-        } else if !self.surely_keeps(text.text()) {
-            let changes = self.changes(text.text());
-            text.transform(changes, 0);
-        }
+    ///
+    /// # Errors
+    /// [`crate::Error::SplitPattern`] where a `Replace` runs away.
+    pub fn normalize_aligned(&self, text: &mut NormalizedText) -> Result<()> {
+        self.steps.iter().try_for_each(|step| step.align(text))
     }
 
-    /// Normalizes `text`; borrows it where nothing changes, which a quick check finds for almost every text.
-    pub fn normalize<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if let Self::Sequence(steps) = self {
-            let step = |text: Cow<'a, str>, step: &Self| match text {
-                Cow::Borrowed(text) => step.normalize(text),
-                Cow::Owned(text) => Cow::Owned(step.normalize(&text).into_owned()),
+    /// Normalizes `text`, without alignments where what comes next can't depend on them.
+    ///
+    /// # Errors
+    /// As [`Self::normalize_aligned`].
+    pub fn run<'a>(&self, text: &'a str) -> Result<Normalized<'a>> {
+        let mut normalized = Cow::Borrowed(text);
+        for step in &self.steps {
+            let Some(rewritten) = step.rewrite(&normalized)? else {
+                continue;
             };
-            return steps.iter().fold(Cow::Borrowed(text), step);
+            if rewritten.starts_with_nothing {
+                let mut aligned = NormalizedText::new(text, 0);
+                self.normalize_aligned(&mut aligned)?;
+                return Ok(Normalized::Aligned(aligned));
+            }
+            normalized = Cow::Owned(rewritten.text);
         }
-        if self.surely_keeps(text) {
-            return Cow::Borrowed(text);
-        }
-        let normalized: String = self.changes(text).into_iter().map(|(char, _)| char).collect();
-        if normalized == text {
-            Cow::Borrowed(text)
-        } else {
-            Cow::Owned(normalized)
-        }
+        Ok(Normalized::Text(normalized))
+    }
+
+    /// The normalized `text`; borrowed where no step changes a character or its place, which quick checks find for
+    /// almost every text.
+    ///
+    /// # Errors
+    /// As [`Self::normalize_aligned`].
+    pub fn normalize<'a>(&self, text: &'a str) -> Result<Cow<'a, str>> {
+        Ok(match self.run(text)? {
+            Normalized::Text(text) => text,
+            Normalized::Aligned(text) => Cow::Owned(text.into_text()),
+        })
     }
 
     /// Whether no step changes `text`. One step may undo another, but then characters no longer stand for themselves.
-    pub fn keeps(&self, text: &str) -> bool {
-        matches!(self.normalize(text), Cow::Borrowed(_))
-    }
-
-    /// Whether a quick check is sure that `text` is in this form already.
-    fn surely_keeps(&self, text: &str) -> bool {
-        if text.is_ascii() {
-            return true;
-        }
-        let answer = match self {
-            Self::Nfc => is_nfc_quick(text.chars()),
-            Self::Nfd => is_nfd_quick(text.chars()),
-            Self::Nfkc => is_nfkc_quick(text.chars()),
-            Self::Nfkd => is_nfkd_quick(text.chars()),
-            Self::Sequence(steps) => return steps.iter().all(|step| step.surely_keeps(text)),
-        };
-        answer == IsNormalized::Yes
-    }
-
-    fn changes(&self, text: &str) -> Vec<Change> {
-        match self {
-            Self::Nfc => text.nfc().collect(),
-            Self::Nfd => text.nfd().collect(),
-            Self::Nfkc => text.nfkc().collect(),
-            Self::Nfkd => text.nfkd().collect(),
-            Self::Sequence(_) => unreachable!("a sequence runs its steps"),
-        }
+    ///
+    /// # Errors
+    /// As [`Self::normalize_aligned`].
+    pub fn keeps(&self, text: &str) -> Result<bool> {
+        Ok(matches!(self.normalize(text)?, Cow::Borrowed(_)))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forms_follow_the_old_tables() {
-        assert_eq!(Normalizer::Nfc.normalize("e\u{301}"), "é");
-        assert_eq!(Normalizer::Nfkc.normalize("ﬁ\u{32ff}"), "fi\u{32ff}");
-        assert!(matches!(Normalizer::Nfc.normalize("déjà vu"), Cow::Borrowed(_)));
-    }
-
-    #[test]
-    fn a_step_that_undoes_another_keeps_nothing() {
-        let there_and_back = Normalizer::Sequence(vec![Normalizer::Nfc, Normalizer::Nfd]);
-
-        assert_eq!(there_and_back.normalize("e\u{301}"), "e\u{301}");
-        assert!(!there_and_back.keeps("e\u{301}"));
-        assert!(there_and_back.keeps("plain, 語") && Normalizer::Nfd.keeps("e\u{301}"));
-    }
-
-    #[test]
-    fn offsets_survive_composition() {
-        let mut text = NormalizedText::new("xe\u{301}y", 0);
-
-        Normalizer::Nfc.normalize_aligned(&mut text);
-
-        assert_eq!(text.text(), "xéy");
-        assert_eq!(text.original_range(3..4), 4..5);
-    }
-}
+mod tests;

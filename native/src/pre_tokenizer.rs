@@ -1,74 +1,59 @@
 //! Pre-tokenizers: cut a text into pretokens, the pieces that BPE never merges across.
 //!
 //! Guarantee: the pieces are those of the stock library (tokenizers 0.23.3), byte for byte, on every text; time is linear in the text
-//! for the published patterns, and bounded for any other (see `pre_tokenizer/engine.rs`). Nothing here changes a text: the byte
-//! alphabet and the prefix space of `ByteLevel` belong to the pipeline.
+//! for all but patterns of one's own, and bounded for those (see `pattern`). What changes a text has two forms: here
+//! [`PreTokenizer::split_text`] on plain text, in the pipeline on text that knows where it came from.
 //!
 //! A pre-tokenizer is a list of steps; a `Sequence` is its members in a row, however deep they are nested. Each step
 //! sees the pieces of the step before it, one at a time.
 
 mod behavior;
+mod block;
+mod by_char;
 mod byte_level;
 mod cl100k;
 mod classes;
-mod cost;
+mod delimiter;
 mod digits;
-mod engine;
+mod fixed_length;
 mod gpt2;
-mod limits;
+mod hidden;
+mod metaspace;
 mod o200k;
 mod published;
+mod punctuation;
 mod scanner;
-mod search;
+mod scripts;
 mod split;
+mod step;
+mod text;
+mod unicode_scripts;
+mod whitespace;
 
 use std::ops::Range;
 
 pub use behavior::Behavior;
 pub use byte_level::ByteLevel;
+pub use delimiter::CharDelimiterSplit;
 pub use digits::Digits;
+pub use fixed_length::FixedLength;
+pub use metaspace::{Metaspace, PrependScheme};
 pub use published::published_patterns;
-pub use split::{Split, SplitPattern};
+pub use punctuation::Punctuation;
+pub use split::Split;
+pub use step::{SUPPORTED, Step};
+
+pub use crate::pattern::Pattern as SplitPattern;
 
 use crate::Result;
 use crate::config::Node;
-
-/// The kinds of components that [`PreTokenizer::from_node`] reads.
-pub const SUPPORTED: &[&str] = &["ByteLevel", "Digits", "Sequence", "Split"];
-
-/// One step of a pre-tokenizer.
-#[derive(Debug, Clone)]
-pub enum Step {
-    /// Cuts by a pattern.
-    Split(Split),
-    /// Cuts numbers from the rest.
-    Digits(Digits),
-    /// Cuts by the pattern of GPT-2, and shows bytes in the byte alphabet.
-    ByteLevel(ByteLevel),
-}
-
-impl Step {
-    /// Calls `emit` for each piece of `text`, in order.
-    #[inline]
-    pub fn split<F: FnMut(Range<usize>)>(&self, text: &str, emit: F) -> Result<()> {
-        match self {
-            Step::Split(split) => split.split(text, emit),
-            Step::Digits(digits) => digits.split(text, emit),
-            Step::ByteLevel(byte_level) => byte_level.split(text, emit),
-        }
-    }
-
-    /// Whether this step leaves every text in one piece.
-    fn keeps_whole(&self) -> bool {
-        matches!(self, Step::ByteLevel(ByteLevel { use_regex: false, .. }))
-    }
-}
 
 /// Room for the pieces between two steps, to be used again for the next text.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pieces: Vec<Range<usize>>,
     next: Vec<Range<usize>>,
+    words: text::Words,
 }
 
 /// The steps that cut a text into pretokens.
@@ -77,6 +62,7 @@ pub struct PreTokenizer {
     steps: Vec<Step>,
     /// The indices of the steps that may cut.
     cutting: Vec<usize>,
+    warnings: Vec<String>,
 }
 
 impl PreTokenizer {
@@ -85,14 +71,28 @@ impl PreTokenizer {
         let cutting = (0..steps.len())
             .filter(|&index| !steps[index].keeps_whole())
             .collect();
-        Self { steps, cutting }
+        Self {
+            steps,
+            cutting,
+            warnings: Vec::new(),
+        }
     }
 
     /// Reads a pre-tokenizer; an unknown kind is an error that lists [`SUPPORTED`].
     pub fn from_node(node: &Node<'_>) -> Result<Self> {
         let mut steps = Vec::new();
         read_steps(node, &mut steps)?;
-        Ok(Self::new(steps))
+        let warnings = hidden::warnings(&steps);
+        let steps = steps.into_iter().map(|(step, _)| step).collect();
+        Ok(Self {
+            warnings,
+            ..Self::new(steps)
+        })
+    }
+
+    /// What is odd about the steps that were read, without being wrong.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The steps, in order.
@@ -102,8 +102,8 @@ impl PreTokenizer {
 
     /// Calls `emit` for each pretoken of `text`, in order.
     ///
-    /// Valid where no step but the last is a `ByteLevel`, since what follows one sees the byte alphabet. The prefix space is the
-    /// caller's business. On an error, drop what was emitted before it.
+    /// Valid where no step but the last changes the text, and that is a `ByteLevel`, whose prefix space is the caller's business.
+    /// On an error, drop what was emitted before it.
     #[inline]
     pub fn split_ranges<F: FnMut(Range<usize>)>(
         &self,
@@ -133,7 +133,7 @@ impl PreTokenizer {
 
     /// Leaves the pieces of `text` after `steps` in `scratch.pieces`.
     fn split_pieces(&self, steps: &[usize], text: &str, scratch: &mut Scratch) -> Result<()> {
-        let Scratch { pieces, next } = scratch;
+        let Scratch { pieces, next, .. } = scratch;
         pieces.clear();
         if !text.is_empty() {
             pieces.push(0..text.len());
@@ -152,17 +152,14 @@ impl PreTokenizer {
     }
 }
 
-fn read_steps(node: &Node<'_>, steps: &mut Vec<Step>) -> Result<()> {
-    match node.kind()? {
-        "Sequence" => {
-            for member in node.field("pretokenizers")?.items()? {
-                read_steps(&member, steps)?;
-            }
-        }
-        "Split" => steps.push(Step::Split(Split::from_node(node)?)),
-        "Digits" => steps.push(Step::Digits(Digits::from_node(node)?)),
-        "ByteLevel" => steps.push(Step::ByteLevel(ByteLevel::from_node(node)?)),
-        other => return Err(node.unsupported(other, SUPPORTED)),
+/// Reads a component, whose members are listed in its place if it is a `Sequence`, with their JSON paths.
+fn read_steps(node: &Node<'_>, steps: &mut Vec<(Step, String)>) -> Result<()> {
+    if node.kind()? != "Sequence" {
+        steps.push((Step::from_node(node)?, node.path().to_owned()));
+        return Ok(());
+    }
+    for member in node.field("pretokenizers")?.items()? {
+        read_steps(&member, steps)?;
     }
     Ok(())
 }

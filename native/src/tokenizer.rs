@@ -5,6 +5,7 @@
 
 mod align;
 mod decode;
+mod draw;
 mod encode;
 mod pieces;
 mod ranks;
@@ -24,7 +25,7 @@ use crate::merges::Merges;
 use crate::normalizer::Normalizer;
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::{PreTokenizer, Step};
-use crate::tokenizer_json::{Components, TokenizerFile, Writer};
+use crate::tokenizer_json::{Components, TokenizerFile, Writer, defaults};
 use crate::vocab::TokenId;
 use crate::{Error, Result};
 
@@ -42,6 +43,7 @@ pub struct Tokenizer {
     decoder: Option<Decoder>,
     components: Components,
     route: Route,
+    dropout_seed: Option<u64>,
     ordinary: OnceLock<Option<Arc<Bpe>>>,
     states: state::States,
 }
@@ -52,7 +54,8 @@ enum Route {
     /// Pretokens are ranges of the segment and the model runs on their bytes. `prefix_space`: a space is put before
     /// each segment that doesn't begin with one.
     Bytes { prefix_space: bool },
-    /// Pieces with alignments; any component in any order; the model runs on characters.
+    /// Any component in any order: pieces of text, with alignments where someone asks for offsets; the model runs on
+    /// characters.
     Pieces,
 }
 
@@ -80,10 +83,16 @@ impl Tokenizer {
         let added = AddedTokens::from_nodes(&nodes, |content| file.vocab.id(content))?;
         let byte_level = writes_byte_alphabet(&file.components);
         let bpe = Bpe::new(file.vocab, merges, file.settings, byte_level);
-        Self::assemble(Arc::new(bpe), added, file.components)
+        Self::assemble(Arc::new(bpe), added, file.components, None)
     }
 
-    fn assemble(bpe: Arc<Bpe>, mut added: AddedTokens, components: Components) -> Result<Self> {
+    fn assemble(
+        bpe: Arc<Bpe>,
+        mut added: AddedTokens,
+        components: Components,
+        dropout_seed: Option<u64>,
+    ) -> Result<Self> {
+        defaults::check(&components)?;
         let normalizer = read("normalizer", &components.normalizer, Normalizer::from_node)?;
         let pre_tokenizer = read(
             "pre_tokenizer",
@@ -92,7 +101,7 @@ impl Tokenizer {
         )?;
         added.finish(normalizer.as_ref())?;
         Ok(Self {
-            route: route(pre_tokenizer.as_ref(), &bpe)?,
+            route: route(pre_tokenizer.as_ref(), &bpe),
             post_processor: read(
                 "post_processor",
                 &components.post_processor,
@@ -104,6 +113,7 @@ impl Tokenizer {
             normalizer,
             pre_tokenizer,
             components,
+            dropout_seed,
             ordinary: OnceLock::new(),
             states: state::States::default(),
         })
@@ -125,7 +135,7 @@ impl Tokenizer {
                 byte_level,
             ))
         };
-        Self::assemble(bpe, (*self.added).clone(), components)
+        Self::assemble(bpe, (*self.added).clone(), components, self.dropout_seed)
     }
 
     /// The JSON of one component.
@@ -137,25 +147,47 @@ impl Tokenizer {
     /// takes the new flags; new ids follow the highest one.
     pub fn with_added_tokens(&self, tokens: Vec<AddedToken>) -> Result<(Self, usize)> {
         let mut added = (*self.added).clone();
-        let mut next = self.max_id().map_or(0, |id| id + 1);
+        let mut next = self.max_id().map_or(Some(0), |id| id.checked_add(1));
         let mut count = 0;
         for token in tokens {
-            let known = self.added.id(&token.content).or_else(|| added.id(&token.content));
-            let same = known.and_then(|id| added.get(id)) == Some(&token);
-            if token.content.is_empty() || same {
+            let known = added.id(&token.content);
+            if token.content.is_empty() || added.token(&token.content) == Some(&token) {
                 continue;
             }
             count += 1;
-            let id = known
-                .or_else(|| self.bpe.vocab.id(&token.content))
-                .unwrap_or_else(|| {
-                    next += 1;
-                    next - 1
-                });
+            let id = match known.or_else(|| self.bpe.vocab.id(&token.content)) {
+                Some(id) => id,
+                None => {
+                    let free = next.ok_or_else(|| no_id_left(&token.content))?;
+                    next = free.checked_add(1);
+                    free
+                }
+            };
             added.insert(id, token);
         }
-        let tokenizer = Self::assemble(Arc::clone(&self.bpe), added, self.components.clone())?;
+        let tokenizer = Self::assemble(
+            Arc::clone(&self.bpe),
+            added,
+            self.components.clone(),
+            self.dropout_seed,
+        )?;
         Ok((tokenizer, count))
+    }
+
+    /// The same tokenizer with another seed for dropout; without one, each call draws its own.
+    pub fn with_dropout_seed(&self, seed: Option<u64>) -> Result<Self> {
+        let added = (*self.added).clone();
+        Self::assemble(Arc::clone(&self.bpe), added, self.components.clone(), seed)
+    }
+
+    /// Sets the seed for dropout while a tokenizer is made.
+    pub fn set_dropout_seed(&mut self, seed: Option<u64>) {
+        self.dropout_seed = seed;
+    }
+
+    /// The seed for dropout.
+    pub fn dropout_seed(&self) -> Option<u64> {
+        self.dropout_seed
     }
 
     /// This tokenizer as the text of a `tokenizer.json`, in the stock library's layout.
@@ -216,15 +248,6 @@ impl Tokenizer {
         self.added.spelling(id).or_else(|| self.bpe.vocab.token(id))
     }
 
-    /// The bytes that `id` stands for: of an added token its text.
-    pub fn token_bytes(&self, id: TokenId) -> Option<&[u8]> {
-        if let Some(token) = self.added.get(id) {
-            return Some(token.content.as_bytes());
-        }
-        let bytes = self.bpe.token_bytes().and_then(|table| table.bytes(id));
-        bytes.or_else(|| self.bpe.vocab.token(id).map(str::as_bytes))
-    }
-
     /// What was odd about the file, without being wrong.
     pub fn warnings(&self) -> Vec<String> {
         let doubles = self.bpe.vocab.doubles().map(|(token, id)| {
@@ -235,7 +258,9 @@ impl Tokenizer {
                 token.escape_debug()
             )
         });
-        self.added.warnings().iter().cloned().chain(doubles).collect()
+        let steps = self.pre_tokenizer.iter().flat_map(PreTokenizer::warnings);
+        let read = self.added.warnings().iter().chain(steps);
+        read.cloned().chain(doubles).collect()
     }
 
     /// Forgets what the caches hold.
@@ -250,6 +275,14 @@ impl Spell for Tokenizer {
         let token = self.bpe.vocab.token(id).or_else(|| self.added.spelling(id));
         token.map(Cow::Borrowed)
     }
+}
+
+fn no_id_left(content: &str) -> Error {
+    Error::Value(format!(
+        "no id is left for '{}': the highest one, {}, is taken",
+        content.escape_debug(),
+        TokenId::MAX
+    ))
 }
 
 fn read<T>(name: &str, value: &Value, from_node: impl Fn(&Node) -> Result<T>) -> Result<Option<T>> {
@@ -273,30 +306,17 @@ fn writes_byte_alphabet(components: &Components) -> bool {
     holds_byte_level(&components.pre_tokenizer) || holds_byte_level(&components.decoder)
 }
 
-fn route(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Result<Route> {
+fn route(pre_tokenizer: Option<&PreTokenizer>, bpe: &Bpe) -> Route {
     let steps = pre_tokenizer.map_or(&[][..], PreTokenizer::steps);
-    let byte_levels = steps
-        .iter()
-        .filter(|step| matches!(step, Step::ByteLevel(_)))
-        .count();
-    if byte_levels == 0 {
-        let found = if pre_tokenizer.is_some() {
-            "holds no 'ByteLevel'"
-        } else {
-            "is null"
-        };
-        return Err(Error::UnsupportedComponent(format!(
-            "tokenizer.json: pre_tokenizer {found}; hf_bpe supports byte-level BPE. \
-             Load this file with tokenizers.Tokenizer.from_file instead."
-        )));
-    }
-    Ok(match steps {
+    match steps {
         [Step::ByteLevel(only)] if bpe.runs_on_bytes() => Route::Bytes {
             prefix_space: only.add_prefix_space,
         },
-        [.., Step::ByteLevel(last)] if byte_levels == 1 && !last.add_prefix_space && bpe.runs_on_bytes() => {
+        [before @ .., Step::ByteLevel(last)]
+            if !before.iter().any(Step::changes_text) && !last.add_prefix_space && bpe.runs_on_bytes() =>
+        {
             Route::Bytes { prefix_space: false }
         }
         _ => Route::Pieces,
-    })
+    }
 }

@@ -3,17 +3,27 @@
 //! Vocabulary and merges stream straight into their tables; the small parts are kept as JSON, so that what comes in
 //! goes out again unchanged.
 
+pub(crate) mod defaults;
+mod merges;
+mod model;
+mod refuse;
+mod text;
+mod unique;
+mod writer;
+
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct, Serializer};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::added_tokens::AddedTokens;
-use crate::bpe::{Bpe, BpeSettings};
-use crate::config::Node;
-use crate::vocab::{TokenId, Vocab};
+pub use self::merges::MergeTexts;
+use self::model::RawModel;
+use self::refuse::refuse;
+use self::unique::{Place, Unique, twice};
+pub use self::writer::Writer;
+use crate::bpe::BpeSettings;
+use crate::vocab::Vocab;
 use crate::{Error, Result};
 
 /// The parts of the file that stay JSON.
@@ -69,6 +79,17 @@ pub struct TokenizerFile {
     pub merges: MergeTexts,
 }
 
+/// The kinds of components that can run, by the part of the file that holds them. The README's table is made of them.
+pub fn supported_components() -> [(&'static str, &'static [&'static str]); 5] {
+    [
+        ("normalizer", crate::normalizer::SUPPORTED),
+        ("pre_tokenizer", crate::pre_tokenizer::SUPPORTED),
+        ("model", model::SUPPORTED),
+        ("post_processor", crate::post_processor::SUPPORTED),
+        ("decoder", crate::decoder::SUPPORTED),
+    ]
+}
+
 impl TokenizerFile {
     /// Reads the text of a `tokenizer.json`.
     ///
@@ -81,8 +102,7 @@ impl TokenizerFile {
             ));
         }
         let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
-        let mut raw: RawFile = serde_json::from_slice(json)
-            .map_err(|error| Error::TokenizerFile(format!("tokenizer.json can't be read: {error}")))?;
+        let mut raw: RawFile = serde_json::from_slice(json).map_err(unreadable)?;
         let version = raw.rest.remove("version");
         if let Some(version) = version.filter(|version| version != "1.0") {
             let message = format!("tokenizer.json: version is {version}; hf_bpe reads version '1.0'");
@@ -100,9 +120,46 @@ impl TokenizerFile {
             post_processor: take("post_processor"),
             decoder: take("decoder"),
         };
-        let added_tokens = take("added_tokens");
+        let added_tokens = match raw.rest.remove("added_tokens") {
+            None => Value::Array(Vec::new()),
+            // As stock, which has a default for a list that is absent alone.
+            Some(Value::Null) => {
+                let message = "tokenizer.json: added_tokens should be an array, found null";
+                return Err(Error::TokenizerFile(message.into()));
+            }
+            Some(list) => list,
+        };
         model.finish(components, added_tokens)
     }
+}
+
+/// What is wrong with the text: it is no JSON, or holds something at a place where that can't stand.
+fn unreadable(error: serde_json::Error) -> Error {
+    Error::TokenizerFile(match error.classify() {
+        serde_json::error::Category::Data => format!("tokenizer.json: {error}"),
+        _ => format!("tokenizer.json can't be read: {error}"),
+    })
+}
+
+/// What stands at the top of a file; stock refuses all else.
+const KEYS: [&str; 9] = [
+    "version",
+    "truncation",
+    "padding",
+    "added_tokens",
+    "normalizer",
+    "pre_tokenizer",
+    "post_processor",
+    "decoder",
+    "model",
+];
+
+fn unknown<E: serde::de::Error>(key: &str) -> E {
+    E::custom(format_args!(
+        "the file has '{}', which no tokenizer.json has; expected '{}'",
+        key.escape_debug(),
+        KEYS.join("', '")
+    ))
 }
 
 /// The top level: the model streams, the rest is small.
@@ -115,421 +172,40 @@ struct RawFile {
 impl<'de> Deserialize<'de> for RawFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct FileVisitor;
+        impl FileVisitor {
+            fn wanted(&self) -> &'static str {
+                "the file should hold an object with a 'model'"
+            }
+        }
         impl<'de> Visitor<'de> for FileVisitor {
             type Value = RawFile;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("an object with a 'model'")
+                f.write_str(self.wanted())
             }
+
+            refuse!(null bool number text array);
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<RawFile, A::Error> {
                 let mut file = RawFile::default();
                 while let Some(key) = map.next_key::<String>()? {
+                    let known = file.rest.contains_key(&key) || (key == "model" && file.model.is_some());
+                    if known {
+                        return Err(twice("the file", &key));
+                    }
+                    if !KEYS.contains(&key.as_str()) {
+                        return Err(unknown(&key));
+                    }
                     if key == "model" {
                         file.model = Some(map.next_value()?);
                     } else {
-                        file.rest.insert(key, map.next_value()?);
+                        let value = map.next_value_seed(Unique(Place::Path(&key)))?;
+                        file.rest.insert(key, value);
                     }
                 }
                 Ok(file)
             }
         }
-        deserializer.deserialize_map(FileVisitor)
-    }
-}
-
-#[derive(Default)]
-struct RawModel {
-    vocab: Option<VocabField>,
-    merges: Option<MergeTexts>,
-    rest: serde_json::Map<String, Value>,
-}
-
-impl RawModel {
-    fn finish(self, components: Components, added_tokens: Value) -> Result<TokenizerFile> {
-        let rest = Value::Object(self.rest);
-        let node = Node::new("model", &rest);
-        if let Some(kind) = node.optional("type")? {
-            let kind = kind.str()?;
-            if kind != "BPE" {
-                return Err(node.unsupported(kind, &["BPE"]));
-            }
-        }
-        let vocab = match self.vocab {
-            Some(VocabField::Map(vocab)) => vocab,
-            Some(VocabField::Wrong(message)) => return Err(Error::TokenizerFile(message)),
-            None => return Err(node.error("lacks 'vocab'")),
-        };
-        let merges = self.merges.ok_or_else(|| node.error("lacks 'merges'"))?;
-        if let Some(message) = merges.wrong {
-            return Err(Error::TokenizerFile(message));
-        }
-        Ok(TokenizerFile {
-            components,
-            added_tokens,
-            settings: settings(&node)?,
-            vocab,
-            merges,
-        })
-    }
-}
-
-fn settings(node: &Node) -> Result<BpeSettings> {
-    let text = |name| -> Result<Option<String>> {
-        node.optional(name)?
-            .map(|node| node.str().map(str::to_owned))
-            .transpose()
-    };
-    if let Some(dropout) = node.optional("dropout")? {
-        let rate = dropout.value().as_f64();
-        if rate != Some(0.0) {
-            return Err(dropout.unsupported_setting(format_args!(
-                "is {}; hf_bpe encodes without dropout only",
-                dropout.value()
-            )));
-        }
-    }
-    Ok(BpeSettings {
-        unk_token: text("unk_token")?,
-        continuing_subword_prefix: text("continuing_subword_prefix")?,
-        end_of_word_suffix: text("end_of_word_suffix")?,
-        fuse_unk: node.bool_or("fuse_unk", false)?,
-        byte_fallback: node.bool_or("byte_fallback", false)?,
-        ignore_merges: node.bool_or("ignore_merges", false)?,
-    })
-}
-
-impl<'de> Deserialize<'de> for RawModel {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct ModelVisitor;
-        impl<'de> Visitor<'de> for ModelVisitor {
-            type Value = RawModel;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("model to be an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<RawModel, A::Error> {
-                let mut model = RawModel::default();
-                while let Some(key) = map.next_key::<String>()? {
-                    match key.as_str() {
-                        "vocab" => model.vocab = Some(map.next_value()?),
-                        "merges" => model.merges = Some(map.next_value()?),
-                        _ => {
-                            model.rest.insert(key, map.next_value()?);
-                        }
-                    }
-                }
-                Ok(model)
-            }
-        }
-        deserializer.deserialize_map(ModelVisitor)
-    }
-}
-
-/// `model.vocab` as far as it could be read: another model's list is looked at once its type is known.
-enum VocabField {
-    Map(Vocab),
-    Wrong(String),
-}
-
-impl<'de> Deserialize<'de> for VocabField {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct VocabVisitor;
-        impl<'de> Visitor<'de> for VocabVisitor {
-            type Value = VocabField;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("model.vocab to be an object of ids by token")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<VocabField, A::Error> {
-                let mut vocab = Vocab::default();
-                let mut wrong = None;
-                while let Some(token) = map.next_key_seed(Text)? {
-                    match map.next_value::<Value>()?.as_u64().map(TokenId::try_from) {
-                        Some(Ok(id)) => vocab.insert(&token, id),
-                        _ => {
-                            wrong.get_or_insert_with(|| {
-                                let token = token.escape_debug();
-                                format!(
-                                    "tokenizer.json: model.vocab['{token}'] should be an id from 0 to 4294967295"
-                                )
-                            });
-                        }
-                    }
-                }
-                vocab.finish();
-                Ok(wrong.map_or(VocabField::Map(vocab), VocabField::Wrong))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<VocabField, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                let message =
-                    "tokenizer.json: model.vocab should be an object of ids by token, found an array";
-                Ok(VocabField::Wrong(message.into()))
-            }
-        }
-        deserializer.deserialize_any(VocabVisitor)
-    }
-}
-
-/// A string that is borrowed from the input where JSON allows.
-struct Text;
-
-impl<'de> DeserializeSeed<'de> for Text {
-    type Value = std::borrow::Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(
-        self,
-        deserializer: D,
-    ) -> std::result::Result<Self::Value, D::Error> {
-        struct TextVisitor;
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = std::borrow::Cow<'de, str>;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Self::Value, E> {
-                Ok(text.into())
-            }
-
-            fn visit_str<E>(self, text: &str) -> std::result::Result<Self::Value, E> {
-                Ok(text.to_owned().into())
-            }
-        }
-        deserializer.deserialize_str(TextVisitor)
-    }
-}
-
-/// The texts of `model.merges`, one behind the other in one string.
-#[derive(Default)]
-pub struct MergeTexts {
-    texts: String,
-    cuts: Vec<(u32, u32)>,
-    wrong: Option<String>,
-}
-
-impl MergeTexts {
-    /// Adds the pair of `left` and `right`.
-    pub fn push(&mut self, left: &str, right: &str) {
-        self.texts.push_str(left);
-        let middle = self.texts.len() as u32;
-        self.texts.push_str(right);
-        self.cuts.push((middle, self.texts.len() as u32));
-    }
-
-    /// The pairs in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
-        (0..self.cuts.len()).map(|at| {
-            let start = if at == 0 { 0 } else { self.cuts[at - 1].1 };
-            let (middle, end) = self.cuts[at];
-            let text = |from: u32, to: u32| &self.texts[from as usize..to as usize];
-            (text(start, middle), text(middle, end))
-        })
-    }
-
-    /// Adds a merge written as in merges.txt; false if it isn't two parts.
-    fn push_line(&mut self, line: &str) -> bool {
-        // Old files may carry the header of merges.txt; stock drops it wherever it stands.
-        if line.starts_with("#version") {
-            return true;
-        }
-        let mut parts = line.split(' ');
-        let (Some(left), Some(right), None) = (parts.next(), parts.next(), parts.next()) else {
-            return false;
-        };
-        self.push(left, right);
-        true
-    }
-
-    fn wrong(&mut self, at: usize, found: impl fmt::Display) {
-        self.wrong.get_or_insert_with(|| {
-            format!(
-                "tokenizer.json: model.merges[{at}] should be a pair such as [\"t\", \"he\"] or \"t he\", found {found}"
-            )
-        });
-    }
-}
-
-impl<'de> Deserialize<'de> for MergeTexts {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct MergesVisitor;
-        impl<'de> Visitor<'de> for MergesVisitor {
-            type Value = MergeTexts;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("model.merges to be an array of pairs")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<MergeTexts, A::Error> {
-                let mut merges = MergeTexts::default();
-                let mut at = 0;
-                while seq
-                    .next_element_seed(OneMerge {
-                        merges: &mut merges,
-                        at,
-                    })?
-                    .is_some()
-                {
-                    at += 1;
-                }
-                Ok(merges)
-            }
-        }
-        deserializer.deserialize_seq(MergesVisitor)
-    }
-}
-
-/// Reads one item of `model.merges` into the list: a line, or a pair. Anything else is noted as wrong.
-struct OneMerge<'a> {
-    merges: &'a mut MergeTexts,
-    at: usize,
-}
-
-impl<'de> DeserializeSeed<'de> for OneMerge<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for OneMerge<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "model.merges[{}] to be a pair of strings", self.at)
-    }
-
-    fn visit_str<E>(self, line: &str) -> std::result::Result<(), E> {
-        if !self.merges.push_line(line) {
-            self.merges.wrong(self.at, format_args!("{line:?}"));
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<(), A::Error> {
-        let left = seq.next_element_seed(Text)?;
-        let right = seq.next_element_seed(Text)?;
-        let mut more = 0;
-        while seq.next_element::<IgnoredAny>()?.is_some() {
-            more += 1;
-        }
-        match (left, right, more) {
-            (Some(left), Some(right), 0) => self.merges.push(&left, &right),
-            (left, right, more) => {
-                let parts = usize::from(left.is_some()) + usize::from(right.is_some()) + more;
-                self.merges.wrong(self.at, format_args!("an array of {parts}"));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Everything that a file holds, borrowed for writing in stock's own layout.
-pub struct Writer<'a> {
-    /// The parts that stay JSON.
-    pub components: &'a Components,
-    /// The added tokens.
-    pub added: &'a AddedTokens,
-    /// The model.
-    pub bpe: &'a Bpe,
-}
-
-impl Serialize for Writer<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let parts = self.components;
-        let mut file = serializer.serialize_struct("Tokenizer", 9)?;
-        file.serialize_field("version", "1.0")?;
-        file.serialize_field("truncation", &parts.truncation)?;
-        file.serialize_field("padding", &parts.padding)?;
-        file.serialize_field("added_tokens", &AddedList(self.added))?;
-        file.serialize_field("normalizer", &parts.normalizer)?;
-        file.serialize_field("pre_tokenizer", &parts.pre_tokenizer)?;
-        file.serialize_field("post_processor", &parts.post_processor)?;
-        file.serialize_field("decoder", &parts.decoder)?;
-        file.serialize_field("model", &Model(self.bpe))?;
-        file.end()
-    }
-}
-
-struct AddedList<'a>(&'a AddedTokens);
-
-impl Serialize for AddedList<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Item<'a> {
-            id: TokenId,
-            content: &'a str,
-            single_word: bool,
-            lstrip: bool,
-            rstrip: bool,
-            normalized: bool,
-            special: bool,
-        }
-        let mut list = serializer.serialize_seq(Some(self.0.len()))?;
-        for (id, token) in self.0.iter() {
-            list.serialize_element(&Item {
-                id,
-                content: &token.content,
-                single_word: token.single_word,
-                lstrip: token.lstrip,
-                rstrip: token.rstrip,
-                normalized: token.normalized,
-                special: token.special,
-            })?;
-        }
-        list.end()
-    }
-}
-
-struct Model<'a>(&'a Bpe);
-
-impl Serialize for Model<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let settings = &self.0.settings;
-        let mut model = serializer.serialize_struct("BPE", 10)?;
-        model.serialize_field("type", "BPE")?;
-        model.serialize_field("dropout", &Value::Null)?;
-        model.serialize_field("unk_token", &settings.unk_token)?;
-        model.serialize_field("continuing_subword_prefix", &settings.continuing_subword_prefix)?;
-        model.serialize_field("end_of_word_suffix", &settings.end_of_word_suffix)?;
-        model.serialize_field("fuse_unk", &settings.fuse_unk)?;
-        model.serialize_field("byte_fallback", &settings.byte_fallback)?;
-        model.serialize_field("ignore_merges", &settings.ignore_merges)?;
-        model.serialize_field("vocab", &VocabMap(&self.0.vocab))?;
-        model.serialize_field("merges", &MergeList(self.0))?;
-        model.end()
-    }
-}
-
-struct VocabMap<'a>(&'a Vocab);
-
-impl Serialize for VocabMap<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut tokens: Vec<_> = self.0.iter().collect();
-        tokens.sort_by_key(|&(_, id)| id);
-        let mut map = serializer.serialize_map(Some(tokens.len()))?;
-        for (token, id) in tokens {
-            map.serialize_entry(token, &id)?;
-        }
-        map.end()
-    }
-}
-
-struct MergeList<'a>(&'a Bpe);
-
-impl Serialize for MergeList<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let pairs = self.0.merges.pairs();
-        let text = |id| self.0.vocab.token(id).unwrap_or_default();
-        let mut list = serializer.serialize_seq(Some(pairs.len()))?;
-        for (left, right) in pairs {
-            list.serialize_element(&[text(left), text(right)])?;
-        }
-        list.end()
+        deserializer.deserialize_any(FileVisitor)
     }
 }

@@ -1,8 +1,8 @@
 //! Training: a corpus becomes a table of distinct pretokens, and the table becomes merges.
 //!
 //! Guarantee: the vocabulary and the merges are those of the stock `BpeTrainer` (tokenizers 0.23.3) for
-//! byte-level pipelines, and a pure function of the multiset of pretokens: threads, batches and the order
-//! of documents make no difference. Counts are 64-bit, where stock's wrap at 2^31: there ours are right.
+//! vocabularies of bytes and of characters, and a pure function of the multiset of pretokens: threads, batches and
+//! the order of documents make no difference. Where stock draws lots, order is by code point. Counts are 64-bit, where stock's wrap at 2^31: there ours are right.
 
 mod alphabet;
 pub mod arrow;
@@ -13,12 +13,14 @@ pub mod merge;
 mod neighbours;
 mod pairs;
 mod sequences;
+pub mod spelling;
 
 pub use alphabet::Alphabet;
 pub use arrow::ArrowStrings;
 pub use counter::Counter;
 pub use counts::Counts;
 pub use merge::{Learned, Settings, learn};
+pub use spelling::{Spelling, Unit};
 
 use crate::Result;
 use crate::pre_tokenizer::Scratch;

@@ -23,9 +23,20 @@ pub struct Vocab {
 impl Vocab {
     /// Adds `token`; where the text is there already its id is replaced.
     pub fn insert(&mut self, token: &str, id: TokenId) {
+        self.insert_new(token, id);
+    }
+
+    /// The same; returns whether the text is new.
+    pub fn insert_new(&mut self, token: &str, id: TokenId) -> bool {
         match self.texts.insert(token.as_bytes()) {
-            Inserted::New => self.ids.push(id),
-            Inserted::Old(entry) => self.ids[entry] = id,
+            Inserted::New => {
+                self.ids.push(id);
+                true
+            }
+            Inserted::Old(entry) => {
+                self.ids[entry] = id;
+                false
+            }
         }
     }
 

@@ -198,11 +198,11 @@ fn digits_are_those_of_unicode_17() {
 
 #[test]
 fn unknown_kinds_are_refused_with_their_path() {
-    let message = message(sequence(&[digits(true), json!({"type": "UnicodeScripts"})]));
+    let message = message(sequence(&[digits(true), json!({"type": "SyllableSplit"})]));
 
     assert!(
         message.contains(
-            "pre_tokenizer.pretokenizers[1] has type 'UnicodeScripts'; hf_bpe supports 'ByteLevel', "
+            "pre_tokenizer.pretokenizers[1] has type 'SyllableSplit'; hf_bpe supports 'BertPreTokenizer', "
         ),
         "{message}"
     );

@@ -27,17 +27,25 @@ impl ByteLevel {
     }
 
     pub(super) fn run(&self, mut encodings: Vec<Encoding>, spell: &dyn Spell) -> Vec<Encoding> {
+        self.trim_offsets(&mut encodings, spell);
         for (sequence, encoding) in encodings.iter_mut().enumerate() {
-            if self.trim_offsets {
-                self.trim(encoding, spell);
-                // Only these windows: stock leaves windows of windows alone.
-                for window in &mut encoding.overflowing {
-                    self.trim(window, spell);
-                }
-            }
             encoding.set_sequence_id(sequence);
         }
         encodings
+    }
+
+    /// Trims all offsets, if that is wanted.
+    pub(super) fn trim_offsets(&self, encodings: &mut [Encoding], spell: &dyn Spell) {
+        if !self.trim_offsets {
+            return;
+        }
+        for encoding in encodings {
+            self.trim(encoding, spell);
+            // Only these windows: stock leaves windows of windows alone.
+            for window in &mut encoding.overflowing {
+                self.trim(window, spell);
+            }
+        }
     }
 
     fn trim(&self, encoding: &mut Encoding, spell: &dyn Spell) {

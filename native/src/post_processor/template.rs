@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::error_at;
+use super::{Affixes, error_at};
 use crate::Result;
 use crate::config::Node;
 use crate::encoding::Encoding;
@@ -65,18 +65,23 @@ impl Template {
         pieces.iter().map(|piece| piece.ids().len()).sum()
     }
 
-    pub(super) fn affixes(&self, add_special_tokens: bool) -> Option<(Vec<u32>, Vec<u32>)> {
+    /// The ids around one text, and how many parts all pieces make; `None` where the text doesn't stand there once.
+    pub(super) fn affixes(&self, add_special_tokens: bool) -> Option<Affixes> {
         let is_text = |piece: &Piece| matches!(piece.kind, Kind::Text(_));
         let at = self.single.iter().position(is_text)?;
         let (before, after) = (&self.single[..at], &self.single[at + 1..]);
         if after.iter().any(is_text) {
             return None;
         }
-        let ids = |pieces: &[Piece]| match add_special_tokens {
-            true => pieces.iter().flat_map(Piece::ids).copied().collect(),
-            false => Vec::new(),
-        };
-        Some((ids(before), ids(after)))
+        if !add_special_tokens {
+            return Some(Affixes::default());
+        }
+        let ids = |pieces: &[Piece]| pieces.iter().flat_map(Piece::ids).copied().collect();
+        Some(Affixes {
+            before: ids(before),
+            after: ids(after),
+            more_parts: self.single.len() > 1,
+        })
     }
 
     pub(super) fn run(&self, encodings: Vec<Encoding>, add_special_tokens: bool) -> Result<Vec<Encoding>> {

@@ -9,8 +9,9 @@
 //! where the members of the family differ in what a letter is (with or without marks) and in how many numbers stay
 //! together. tiktoken's newer spelling differs once more: white space at the end of the text stays whole.
 
+use super::block::{BYTES, Block, Starts};
 use super::classes::{LETTER, MARK, Mask, NEWLINE, NUMBER, OTHER, SPACE};
-use super::scanner::{Scanner, Text};
+use super::scanner::{Scanner, Text, ascii_contraction};
 
 /// cl100k in its first spelling, and Llama 3: up to three numbers.
 pub(super) type Cl100k = Family<LETTER, 3, false>;
@@ -47,6 +48,16 @@ impl<const WORD: Mask, const NUMBERS: usize, const WHOLE_TAIL: bool> Scanner
             return end;
         }
         Self::symbols(text, at, class).unwrap_or_else(|| Self::space(text, at))
+    }
+
+    #[inline(always)]
+    fn starts(block: &Block, bytes: &[u8; BYTES]) -> Starts {
+        let (mut starts, symbols) = Starts::of_prefixed_runs::<NUMBERS>(block);
+        starts.cut_after_contractions(block, block.apostrophes & symbols, |at| {
+            let at = at as usize;
+            ascii_contraction(bytes[at + 1], bytes[at + 2])
+        });
+        starts
     }
 }
 

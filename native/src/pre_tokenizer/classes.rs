@@ -104,7 +104,7 @@ fn flat_table() -> Vec<Mask> {
 }
 
 /// The code points of a class as `regex-syntax` knows it, as inclusive ranges.
-fn ranges(class: &str) -> Vec<(u32, u32)> {
+pub(super) fn ranges(class: &str) -> Vec<(u32, u32)> {
     let hir = regex_syntax::parse(class).expect("the classes above are well formed");
     let HirKind::Class(Class::Unicode(class)) = hir.kind() else {
         unreachable!("the classes above hold more than one character");

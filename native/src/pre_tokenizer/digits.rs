@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use super::behavior::{Behavior, Cutter};
+use super::behavior::Behavior;
+use super::by_char;
 use super::classes::{Classes, NUMBER};
 use crate::Result;
 use crate::config::Node;
@@ -32,22 +33,8 @@ impl Digits {
         } else {
             Behavior::Contiguous
         };
-        let mut cutter = Cutter::new(behavior, false, emit);
         let classes = Classes::get();
-        let mut told = 0;
-        for (at, character) in text.char_indices() {
-            if is_numeric(classes, character) {
-                if told < at {
-                    cutter.push(told..at, false);
-                }
-                told = at + character.len_utf8();
-                cutter.push(at..told, true);
-            }
-        }
-        if told < text.len() {
-            cutter.push(told..text.len(), false);
-        }
-        cutter.finish();
+        by_char::cut(text, behavior, |char| is_numeric(classes, char), emit);
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Guarantee: cuts where stock's engine cuts with [`PATTERN`].
 
+use super::block::{BYTES, Block, Starts};
 use super::classes::{LETTER, MARK, NUMBER, OTHER};
 use super::scanner::{Scanner, Text};
 
@@ -17,8 +18,8 @@ impl Scanner for Gpt2 {
     fn end(text: &Text<'_>, at: usize) -> usize {
         let start = match text.byte(at) {
             b' ' => at + 1,
-            b'\'' => match contraction(text, at) {
-                Some(end) => return end,
+            b'\'' => match contraction(text.byte(at + 1), text.byte(at + 2)) {
+                Some(length) => return at + length as usize,
                 None => at,
             },
             _ => at,
@@ -31,14 +32,25 @@ impl Scanner for Gpt2 {
         }
         text.leave_last(at, &text.space(at))
     }
+
+    #[inline(always)]
+    fn starts(block: &Block, bytes: &[u8; BYTES]) -> Starts {
+        let mut starts = Starts::of_runs(block);
+        let marks = block.apostrophes & starts.bits;
+        starts.cut_after_contractions(block, marks, |at| {
+            let at = at as usize;
+            contraction(bytes[at + 1], bytes[at + 2])
+        });
+        starts
+    }
 }
 
-/// The end of `'s|'t|'re|'ve|'m|'ll|'d`, given that an apostrophe stands at `at`.
+/// The length of `'s|'t|'re|'ve|'m|'ll|'d`, given the two bytes after the apostrophe.
 #[inline]
-fn contraction(text: &Text<'_>, at: usize) -> Option<usize> {
-    match (text.byte(at + 1), text.byte(at + 2)) {
-        (b's' | b't' | b'm' | b'd', _) => Some(at + 2),
-        (b'r' | b'v', b'e') | (b'l', b'l') => Some(at + 3),
+fn contraction(first: u8, second: u8) -> Option<u32> {
+    match (first, second) {
+        (b's' | b't' | b'm' | b'd', _) => Some(2),
+        (b'r' | b'v', b'e') | (b'l', b'l') => Some(3),
         _ => None,
     }
 }

@@ -9,8 +9,9 @@
 //! where `U` is `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`, `L` is `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`, and `C` are the contractions in
 //! any case, which tekken doesn't have. A character of both `U` and `L` is called shared here.
 
+use super::block::{BYTES, Block, MOST_OF_CONTRACTION, Starts, low_bits};
 use super::classes::{LOWER, MARK, Mask, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER};
-use super::scanner::{Scanner, Text};
+use super::scanner::{Scanner, Text, ascii_contraction};
 
 /// o200k: up to three numbers, contractions belong to the word before.
 pub(super) type O200k = Family<3, true>;
@@ -42,6 +43,46 @@ impl<const NUMBERS: usize, const CONTRACTIONS: bool> Scanner for Family<NUMBERS,
             let space = text.space(at);
             space.newline_end.unwrap_or_else(|| text.leave_last(at, &space))
         })
+    }
+
+    #[inline(always)]
+    fn starts(block: &Block, bytes: &[u8; BYTES]) -> Starts {
+        let (mut starts, symbols) = Starts::of_prefixed_runs::<NUMBERS>(block);
+        starts.bits |= block.uppers & (block.letters & !block.uppers) << 1;
+        // A slash after newlines after symbols belongs to the symbols as well: seldom, so left to the scanner.
+        let slashes = block.newlines & block.slashes >> 1;
+        starts.sure = starts.sure.min(slashes.trailing_zeros());
+        if CONTRACTIONS {
+            join_contractions(
+                &mut starts,
+                block,
+                block.apostrophes & symbols & block.letters << 1,
+                bytes,
+            );
+        }
+        starts
+    }
+}
+
+/// Adds each contraction at a bit of `marks` to the word before it, unless that is a contraction itself.
+#[inline]
+fn join_contractions(starts: &mut Starts, block: &Block, mut marks: u64, bytes: &[u8; BYTES]) {
+    let mut end = 0;
+    while marks != 0 {
+        let at = marks.trailing_zeros();
+        marks &= marks - 1;
+        if at == end {
+            continue;
+        }
+        if at + MOST_OF_CONTRACTION >= block.known {
+            starts.sure = starts.sure.min(at);
+            return;
+        }
+        if let Some(length) = ascii_contraction(bytes[at as usize + 1], bytes[at as usize + 2]) {
+            end = at + length;
+            starts.bits &= !(low_bits(end) & !low_bits(at));
+            starts.bits |= block.letters & 1 << end;
+        }
     }
 }
 

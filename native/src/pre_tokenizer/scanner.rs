@@ -1,11 +1,12 @@
 //! What the hand-written scanners share: a text with the class of its characters, runs, white space.
 //!
 //! Guarantee: every function is linear in the characters that it steps over, and never looks outside the text. A
-//! [`Scanner`] answers one question, "where does the pretoken that starts here end", so a faster way to walk
-//! over many pretokens only has to agree with it.
+//! [`Scanner`] answers one question, "where does the pretoken that starts here end"; blocks of ASCII, which it answers
+//! for many pretokens at once, agree with that.
 
 use std::ops::Range;
 
+use super::block::{self, Block, Starts, low_bits};
 use super::classes::{Classes, LETTER, Mask, NEWLINE, SPACE};
 
 /// A published split pattern as code. Such a pattern matches everywhere, so its matches tile the text.
@@ -13,6 +14,9 @@ pub(super) trait Scanner {
     /// The end of the match that starts at `at`, which is a character boundary before the end of the text.
     /// The result is a character boundary after `at`.
     fn end(text: &Text<'_>, at: usize) -> usize;
+
+    /// The starts of matches in a block that begins with one, which `bytes` are. Agrees with [`Scanner::end`].
+    fn starts(block: &Block, bytes: &[u8; block::BYTES]) -> Starts;
 }
 
 /// Calls `emit` for each match of `S`, first to last.
@@ -21,11 +25,38 @@ pub(super) fn scan<S: Scanner>(text: &str, mut emit: impl FnMut(Range<usize>)) {
     let text = Text::new(text);
     let mut at = 0;
     while at < text.bytes.len() {
+        let end = match text.block(at) {
+            Some(bytes) => scan_block::<S>(bytes, at, &mut emit),
+            None => at,
+        };
+        if end > at {
+            at = end;
+            continue;
+        }
         let end = S::end(&text, at);
         debug_assert!(end > at, "a match holds a character");
         emit(at..end);
         at = end;
     }
+}
+
+/// Calls `emit` for each match that ends inside the block, and returns where the last one ends.
+#[inline]
+fn scan_block<S: Scanner>(
+    bytes: &[u8; block::BYTES],
+    at: usize,
+    emit: &mut impl FnMut(Range<usize>),
+) -> usize {
+    let starts = S::starts(&Block::new(bytes), bytes);
+    let mut rest = starts.bits & low_bits(starts.sure) & !1;
+    let mut start = at;
+    while rest != 0 {
+        let end = at + rest.trailing_zeros() as usize;
+        emit(start..end);
+        start = end;
+        rest &= rest - 1;
+    }
+    start
 }
 
 /// A text under a scanner.
@@ -40,6 +71,13 @@ impl<'a> Text<'a> {
             bytes: text.as_bytes(),
             classes: Classes::get(),
         }
+    }
+
+    /// The block that begins at `at`, if the text goes on for as long and begins with ASCII.
+    #[inline(always)]
+    fn block(&self, at: usize) -> Option<&[u8; block::BYTES]> {
+        let block: &[u8; block::BYTES] = self.bytes.get(at..)?.first_chunk()?;
+        (block[0] < 0x80 && block[1] < 0x80).then_some(block)
     }
 
     /// The byte at `at`; 0 past the end, which no pattern names.
@@ -148,13 +186,10 @@ impl<'a> Text<'a> {
     /// As in Oniguruma, `ſ` (U+017F) is an `s` here; no other character beyond ASCII folds to one of these letters.
     #[inline]
     pub(super) fn folded_contraction(&self, at: usize) -> Option<usize> {
-        let second = || self.byte(at + 2) | 0x20;
-        match self.byte(at + 1) | 0x20 {
-            b's' | b't' | b'm' | b'd' => Some(at + 2),
-            b'r' | b'v' if second() == b'e' => Some(at + 3),
-            b'l' if second() == b'l' => Some(at + 3),
-            _ if self.bytes[at + 1..].starts_with("ſ".as_bytes()) => Some(at + 3),
-            _ => None,
+        match ascii_contraction(self.byte(at + 1), self.byte(at + 2)) {
+            Some(length) => Some(at + length as usize),
+            None if self.bytes[at + 1..].starts_with("ſ".as_bytes()) => Some(at + 3),
+            None => None,
         }
     }
 
@@ -175,4 +210,89 @@ pub(super) struct Space {
     pub(super) last: usize,
     /// Where its last `\r` or `\n` ends.
     pub(super) newline_end: Option<usize>,
+}
+
+/// The length of `(?i:'s|'t|'re|'ve|'m|'ll|'d)`, given the two bytes after the apostrophe.
+#[inline]
+pub(super) fn ascii_contraction(first: u8, second: u8) -> Option<u32> {
+    match (first | 0x20, second | 0x20) {
+        (b's' | b't' | b'm' | b'd', _) => Some(2),
+        (b'r' | b'v', b'e') | (b'l', b'l') => Some(3),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{cl100k, gpt2, o200k};
+    use super::*;
+
+    /// What [`scan`] gives, one character at a time.
+    fn walk<S: Scanner>(text: &str) -> Vec<Range<usize>> {
+        let scanned = Text::new(text);
+        let mut matches = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            let end = S::end(&scanned, at);
+            matches.push(at..end);
+            at = end;
+        }
+        matches
+    }
+
+    fn check<S: Scanner>(text: &str) {
+        let mut matches = Vec::new();
+        scan::<S>(text, |range| matches.push(range));
+        assert_eq!(matches, walk::<S>(text), "{text:?}");
+    }
+
+    fn check_all(text: &str) {
+        check::<gpt2::Gpt2>(text);
+        check::<cl100k::Cl100k>(text);
+        check::<cl100k::Cl100kPossessive>(text);
+        check::<cl100k::Qwen2>(text);
+        check::<cl100k::Qwen35>(text);
+        check::<o200k::O200k>(text);
+        check::<o200k::Tekken>(text);
+    }
+
+    #[test]
+    fn blocks_agree_with_characters() {
+        let alphabets = [
+            "ab ",
+            "aA'stremvldRELV ",
+            "a1 \n\r\t",
+            "ab'/ \n\r",
+            "aB1.'/ \n\u{b}",
+            "a  \n  b!",
+            "ab c'sé語\u{17f}\u{301}",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaB1 \n'",
+            "123456 a",
+        ];
+        let mut state = 1_u64;
+        let mut below = |bound: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        for round in 0..20_000 {
+            let alphabet: Vec<char> = alphabets[round % alphabets.len()].chars().collect();
+            let length = 60 + below(150);
+            let text: String = (0..length).map(|_| alphabet[below(alphabet.len())]).collect();
+            check_all(&text);
+        }
+    }
+
+    #[test]
+    fn blocks_agree_with_characters_at_every_place_of_every_ascii_byte() {
+        let text = "It's 12345 words; (and) don'tX  \n\t /\n\n/ IT'LL be\r\n  fine!! ".repeat(4);
+        for byte in 0..128 {
+            for at in 0..text.len() / 2 {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] = byte;
+                check_all(std::str::from_utf8(&bytes).expect("ASCII"));
+            }
+        }
+    }
 }

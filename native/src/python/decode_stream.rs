@@ -1,6 +1,6 @@
 //! `DecodeStream`: ids to text one by one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 
@@ -34,18 +34,20 @@ impl PyDecodeStream {
 
     fn step(&self, ids: &Bound<'_, PyAny>) -> PyResult<String> {
         let ids = one_or_more(ids)?;
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut text = String::new();
-        for id in ids {
-            if let Some(piece) = self.core.piece(id, self.skip_special_tokens) {
-                stream.push(piece, &mut text);
-            }
-        }
-        Ok(text)
+        let pieces = ids
+            .into_iter()
+            .filter_map(|id| self.core.piece(id, self.skip_special_tokens));
+        Ok(self.lock().step(pieces)?)
     }
 
-    fn flush(&self) -> String {
-        self.stream.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    fn flush(&self) -> PyResult<String> {
+        Ok(self.lock().flush()?)
+    }
+}
+
+impl PyDecodeStream {
+    fn lock(&self) -> MutexGuard<'_, DecodeStream> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

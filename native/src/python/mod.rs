@@ -11,6 +11,7 @@ mod tokenizer;
 mod train;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -22,6 +23,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(encoding::rebuild_encoding, module)?)?;
     module.add_function(wrap_pyfunction!(set_worker_process, module)?)?;
     module.add_function(wrap_pyfunction!(num_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(supported_components, module)?)?;
     Ok(())
 }
 
@@ -35,4 +37,14 @@ fn set_worker_process() {
 #[pyfunction]
 fn num_threads() -> usize {
     crate::parallel::num_threads()
+}
+
+/// The kinds of components that can run, by the part of a `tokenizer.json` that holds them.
+#[pyfunction]
+fn supported_components(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let parts = PyDict::new(py);
+    for (part, kinds) in crate::tokenizer_json::supported_components() {
+        parts.set_item(part, kinds)?;
+    }
+    Ok(parts)
 }

@@ -31,6 +31,9 @@ type Flags = (String, bool, bool, bool, bool, bool);
 /// The ids of several texts in a row, and where each text begins and the last one ends.
 type FlatIds<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 
+/// How to build a pickled tokenizer: `from_json`, the JSON and the seed for dropout.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<u64>));
+
 /// The pipeline that a `tokenizer.json` describes.
 #[pyclass(frozen, name = "Tokenizer", module = "hf_bpe._native")]
 pub struct PyTokenizer {
@@ -77,7 +80,8 @@ fn options(add_special_tokens: bool, split_special_tokens: bool) -> EncodeOption
 #[pymethods]
 impl PyTokenizer {
     #[staticmethod]
-    fn from_json(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (data, dropout_seed = None))]
+    fn from_json(py: Python<'_>, data: &Bound<'_, PyAny>, dropout_seed: Option<u64>) -> PyResult<Self> {
         let text;
         let json = match data.cast::<PyBytes>() {
             Ok(bytes) => bytes.as_bytes(),
@@ -86,7 +90,9 @@ impl PyTokenizer {
                 text.as_str().as_bytes()
             }
         };
-        Ok(py.detach(|| Tokenizer::from_json(json))?.into())
+        let mut core = py.detach(|| Tokenizer::from_json(json))?;
+        core.set_dropout_seed(dropout_seed);
+        Ok(core.into())
     }
 
     #[staticmethod]
@@ -185,6 +191,21 @@ impl PyTokenizer {
         Ok(py.detach(|| self.core.with_component(name, value))?.into())
     }
 
+    #[pyo3(signature = (seed))]
+    fn with_dropout_seed(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<Self> {
+        Ok(py.detach(|| self.core.with_dropout_seed(seed))?.into())
+    }
+
+    #[getter]
+    fn dropout(&self) -> Option<f32> {
+        self.core.bpe().dropout()
+    }
+
+    #[getter]
+    fn dropout_seed(&self) -> Option<u64> {
+        self.core.dropout_seed()
+    }
+
     fn with_added_tokens(&self, py: Python<'_>, tokens: Vec<Flags>) -> PyResult<(Self, usize)> {
         let tokens = tokens
             .into_iter()
@@ -250,6 +271,7 @@ impl PyTokenizer {
     fn model_settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let settings = &self.core.bpe().settings;
         let dict = PyDict::new(py);
+        dict.set_item("dropout", self.dropout())?;
         dict.set_item("unk_token", &settings.unk_token)?;
         dict.set_item("continuing_subword_prefix", &settings.continuing_subword_prefix)?;
         dict.set_item("end_of_word_suffix", &settings.end_of_word_suffix)?;
@@ -299,9 +321,9 @@ impl PyTokenizer {
 
     fn get_token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let id = id_from(id)?;
-        let bytes = self.core.token_bytes(id);
+        let bytes = self.core.token_bytes(id)?;
         let bytes = bytes.ok_or_else(|| Error::UnknownToken(format!("id {id} has no token")))?;
-        Ok(PyBytes::new(py, bytes))
+        Ok(PyBytes::new(py, &bytes))
     }
 
     #[pyo3(signature = (*, pair = false))]
@@ -309,6 +331,19 @@ impl PyTokenizer {
         self.core
             .post_processor()
             .map_or(0, |processor| processor.added_tokens(pair))
+    }
+
+    #[pyo3(signature = (ids, pair_ids = None))]
+    fn with_special_tokens<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        pair_ids: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyList>, Vec<u32>, Vec<u32>)> {
+        let pair_ids = pair_ids.map(ids_from).transpose()?;
+        let encoding = self.core.with_special_tokens(ids_from(ids)?, pair_ids)?;
+        let ids = self.ints.list(py, &encoding.ids)?;
+        Ok((ids, encoding.type_ids, encoding.special_tokens_mask))
     }
 
     #[pyo3(signature = (text, pair = None, *, add_special_tokens = true, split_special_tokens = false))]
@@ -381,31 +416,44 @@ impl PyTokenizer {
         self.ints.lists(py, &batch)
     }
 
+    #[pyo3(signature = (text, allowed))]
     fn encode_with_special_tokens<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        allowed: Vec<String>,
+        allowed: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let text = Text::new(text, "text")?;
         let text = text.as_str();
         let ids = self.run(py, text.len(), |core| {
-            core.encode_with_special_tokens(text, &allowed)
+            core.encode_with_special_tokens(text, allowed.as_deref())
         })?;
         self.ints.list(py, &ids)
     }
 
+    #[pyo3(signature = (text, disallowed, allowed = Vec::new()))]
     fn find_special_token(
         &self,
         text: &Bound<'_, PyAny>,
-        disallowed: Vec<String>,
+        disallowed: Option<Vec<String>>,
+        mut allowed: Vec<String>,
     ) -> PyResult<Option<String>> {
         let text = Text::new(text, "text")?;
-        let found = self
-            .core
-            .added_tokens()
-            .find_special(text.as_str(), &disallowed)?;
-        Ok(found.map(str::to_owned))
+        let added = self.core.added_tokens();
+        let found = match disallowed {
+            Some(contents) => added.find_contents(text.as_str(), contents)?,
+            None => {
+                allowed.sort_unstable();
+                added.find_special_but(text.as_str(), &allowed)?
+            }
+        };
+        Ok(found)
+    }
+
+    fn is_special_token(&self, token: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let token = Text::new(token, "token")?;
+        let added = self.core.added_tokens().token(token.as_str());
+        Ok(added.is_some_and(|token| token.special))
     }
 
     fn encode_bytes<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
@@ -485,7 +533,7 @@ impl PyTokenizer {
     #[pyo3(signature = (ids, *, skip_special_tokens = false))]
     fn decode(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<String> {
         let ids = ids_from(ids)?;
-        Ok(self.run(py, 4 * ids.len(), |core| core.decode(&ids, skip_special_tokens)))
+        Ok(self.run(py, 4 * ids.len(), |core| core.decode(&ids, skip_special_tokens))?)
     }
 
     #[pyo3(signature = (batch, *, skip_special_tokens = false))]
@@ -496,7 +544,7 @@ impl PyTokenizer {
         skip_special_tokens: bool,
     ) -> PyResult<Vec<String>> {
         let batch = batch.iter().map(ids_from).collect::<PyResult<Vec<_>>>()?;
-        Ok(py.detach(|| self.core.decode_batch(&batch, skip_special_tokens)))
+        Ok(py.detach(|| self.core.decode_batch(&batch, skip_special_tokens))?)
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
@@ -508,19 +556,20 @@ impl PyTokenizer {
             .iter()
             .map(|token| Text::new(token, "token"))
             .collect::<PyResult<Vec<_>>>()?;
-        Ok(self.core.decode_tokens(tokens.iter().map(Text::as_str)))
+        Ok(self.core.decode_tokens(tokens.iter().map(Text::as_str))?)
     }
 
     fn clear_cache(&self) {
         self.core.clear_cache();
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let py = slf.py();
         let core = slf.get().core();
         let json = py.detach(|| core.to_json(false));
         let class: Bound<'_, PyType> = slf.get_type();
-        Ok((class.getattr("from_json")?, (PyBytes::new(py, json.as_bytes()),)))
+        let arguments = (PyBytes::new(py, json.as_bytes()), core.dropout_seed());
+        Ok((class.getattr("from_json")?, arguments))
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
@@ -529,7 +578,8 @@ impl PyTokenizer {
         };
         let other = other.get();
         Arc::ptr_eq(&self.core, &other.core)
-            || py.detach(|| self.core.to_json(false) == other.core.to_json(false))
+            || (self.core.dropout_seed() == other.core.dropout_seed()
+                && py.detach(|| self.core.to_json(false) == other.core.to_json(false)))
     }
 
     fn __hash__(&self) -> u64 {

@@ -14,7 +14,7 @@ use crate::parallel;
 use crate::tokenizer::Tokenizer;
 use crate::train::arrow::Offsets;
 use crate::train::counter::BatchReport;
-use crate::train::{self, ArrowStrings, Learned, Settings};
+use crate::train::{self, ArrowStrings, Learned, Settings, Spelling, Unit};
 
 /// How often Python is asked for signals and shown the progress while merges are learned.
 const REPORT_EVERY: Duration = Duration::from_millis(50);
@@ -127,10 +127,13 @@ impl Counter {
 
     /// Learns a vocabulary; returns its tokens by id, and the merges by rank.
     ///
-    /// `progress` is called with the number of merges so far, twenty times a second; what it raises comes out.
+    /// `characters` says that pretokens are cut into characters, not into bytes. The initial alphabet is all bytes, or
+    /// no characters, by default. `progress` is called with the number of merges so far and how many it may become,
+    /// twenty times a second; what it raises comes out.
     #[pyo3(signature = (
-        *, vocab_size, min_frequency = 0, max_token_length = None, initial_alphabet = None,
-        special_tokens = Vec::new(), last_special_tokens = Vec::new(), progress = None,
+        *, vocab_size, min_frequency = 0, max_token_length = None, characters = false, initial_alphabet = None,
+        limit_alphabet = None, continuing_subword_prefix = None, end_of_word_suffix = None,
+        special_tokens = Vec::new(), reserved_tokens = Vec::new(), last_special_tokens = Vec::new(), progress = None,
     ))]
     #[allow(clippy::too_many_arguments)] // keyword-only, as the trainer has them
     fn learn(
@@ -139,17 +142,31 @@ impl Counter {
         vocab_size: usize,
         min_frequency: u64,
         max_token_length: Option<usize>,
+        characters: bool,
         initial_alphabet: Option<Vec<String>>,
+        limit_alphabet: Option<usize>,
+        continuing_subword_prefix: Option<&str>,
+        end_of_word_suffix: Option<&str>,
         special_tokens: Vec<String>,
+        reserved_tokens: Vec<String>,
         last_special_tokens: Vec<String>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<VocabAndMerges> {
+        let (unit, defaults) = if characters {
+            (Unit::Characters, Settings::characters(vocab_size))
+        } else {
+            (Unit::Bytes, Settings::byte_level(vocab_size))
+        };
+        let (prefix, suffix) = (continuing_subword_prefix, end_of_word_suffix);
         let mut settings = Settings {
             min_frequency,
             max_token_length,
+            limit_alphabet,
             special_tokens,
+            reserved_tokens,
             last_special_tokens,
-            ..Settings::byte_level(vocab_size)
+            spelling: Spelling::new(unit, prefix.unwrap_or_default(), suffix.unwrap_or_default()),
+            ..defaults
         };
         if let Some(alphabet) = initial_alphabet {
             settings.initial_alphabet = alphabet.iter().filter_map(|text| text.chars().next()).collect();
@@ -157,12 +174,12 @@ impl Counter {
         let mut raised = None;
         let mut last = Instant::now();
         let learned = py.detach(|| {
-            self.counts.learn(&settings, &mut |merges| {
+            self.counts.learn(&settings, &mut |merges, expected| {
                 if last.elapsed() < REPORT_EVERY {
                     return true;
                 }
                 last = Instant::now();
-                raised = Python::attach(|py| tell(py, progress.as_ref(), merges)).err();
+                raised = Python::attach(|py| tell(py, progress.as_ref(), (merges, expected))).err();
                 raised.is_none()
             })
         });
@@ -194,10 +211,10 @@ fn interruptible(
     }
 }
 
-fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, merges: usize) -> PyResult<()> {
+fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, merges: (usize, usize)) -> PyResult<()> {
     py.check_signals()?;
     match progress {
-        Some(progress) => progress.call1(py, (merges,)).map(|_| ()),
+        Some(progress) => progress.call1(py, merges).map(|_| ()),
         None => Ok(()),
     }
 }

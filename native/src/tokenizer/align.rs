@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::draw::Draw;
 use super::encode::check_length;
 use super::{EncodeOptions, Route, State, Tokenizer};
 use crate::Result;
@@ -48,12 +49,25 @@ impl Tokenizer {
         options: EncodeOptions,
         truncation: Option<&Truncation>,
     ) -> Result<Encoding> {
-        let aligned = |sequence: &Sequence, type_id| {
+        self.encode_drawn(first, second, options, truncation, self.draw().at(0))
+    }
+
+    pub(super) fn encode_drawn(
+        &self,
+        first: &Sequence,
+        second: Option<&Sequence>,
+        options: EncodeOptions,
+        truncation: Option<&Truncation>,
+        draw: Draw,
+    ) -> Result<Encoding> {
+        let aligned = |sequence: &Sequence, type_id, draw| {
             self.states
-                .with(|state| self.align_sequence(sequence, type_id, options, state))
+                .with(|state| self.align_sequence(sequence, type_id, options, draw, state))
         };
-        let first = aligned(first, 0)?;
-        let second = second.map(|sequence| aligned(sequence, 1)).transpose()?;
+        let first = aligned(first, 0, draw)?;
+        let second = second
+            .map(|sequence| aligned(sequence, 1, draw.at(1)))
+            .transpose()?;
         let processor = self.post_processor.as_ref();
         post_process(
             processor,
@@ -74,11 +88,13 @@ impl Tokenizer {
     ) -> Result<Vec<Encoding>> {
         let size = |(first, second): &Input| first.size() + second.as_ref().map_or(0, Sequence::size);
         let sizes: Vec<_> = inputs.iter().map(size).collect();
+        let draw = self.draw();
         let parts = parallel::map_parts(&sizes, |part| {
-            let inputs = inputs[part].iter();
-            inputs
-                .map(|(first, second)| self.encode(first, second.as_ref(), options, truncation))
-                .collect::<Result<Vec<_>>>()
+            part.map(|at| {
+                let (first, second) = &inputs[at];
+                self.encode_drawn(first, second.as_ref(), options, truncation, draw.at(at))
+            })
+            .collect::<Result<Vec<_>>>()
         });
         let mut all = Vec::with_capacity(inputs.len());
         for part in parts {
@@ -92,14 +108,18 @@ impl Tokenizer {
         sequence: &Sequence,
         type_id: u32,
         options: EncodeOptions,
+        draw: Draw,
         state: &mut State,
     ) -> Result<Encoding> {
         match sequence {
-            Sequence::Text(text) => self.align_text(text, None, type_id, options, state),
+            Sequence::Text(text) => self.align_text(text, None, type_id, options, draw, state),
             Sequence::Words(words) => {
                 let words = words.iter().enumerate();
                 let encodings = words
-                    .map(|(word, text)| self.align_text(text, Some(word as u32), type_id, options, state))
+                    .map(|(word, text)| {
+                        let draw = draw.at(word);
+                        self.align_text(text, Some(word as u32), type_id, options, draw, state)
+                    })
                     .collect::<Result<Vec<_>>>()?;
                 Ok(Encoding::merge(encodings, false))
             }
@@ -112,9 +132,11 @@ impl Tokenizer {
         word: Option<u32>,
         type_id: u32,
         options: EncodeOptions,
+        draw: Draw,
         state: &mut State,
     ) -> Result<Encoding> {
         check_length(text)?;
+        draw.begin(text.as_bytes(), &mut state.symbols);
         let mut out = Aligned {
             encoding: Encoding::with_capacity(text.len() / 3 + 4),
             characters: Characters::new(text),
@@ -142,13 +164,16 @@ impl Tokenizer {
         state: &mut State,
         out: &mut Aligned,
     ) -> Result<()> {
-        let unchanged = self.normalizer.as_ref().is_none_or(|n| n.keeps(segment));
+        let unchanged = match &self.normalizer {
+            Some(normalizer) => normalizer.keeps(segment)?,
+            None => true,
+        };
         if unchanged && self.added.none_normalized() && self.keeps_bytes(segment) {
             return self.align_bytes(segment, start, state, out);
         }
         let mut normalized = NormalizedText::new(segment, start);
         if let Some(normalizer) = &self.normalizer {
-            normalizer.normalize_aligned(&mut normalized);
+            normalizer.normalize_aligned(&mut normalized)?;
         }
         let allowed = options.allowed();
         let text = normalized.text();
@@ -178,10 +203,10 @@ impl Tokenizer {
             scratch,
             ..
         } = state;
-        let bytes = segment.as_bytes();
         self.split_ranges(segment, scratch, |range| {
             parts.clear();
-            self.bpe.encode_bytes_parts(&bytes[range.clone()], symbols, parts);
+            self.bpe
+                .encode_pretoken_parts(&segment[range.clone()], symbols, parts);
             let mut at = range.start;
             for &(id, length) in parts.iter() {
                 let span = whole_characters(segment, at, at + length);
@@ -249,32 +274,42 @@ impl Aligned {
 struct Characters {
     /// The index of the character that each byte belongs to; nothing for ASCII, where they are the same.
     of_byte: Option<Vec<u32>>,
+    length: usize,
 }
 
 impl Characters {
     fn new(text: &str) -> Self {
+        let length = text.len();
         if text.is_ascii() {
-            return Self { of_byte: None };
+            return Self {
+                of_byte: None,
+                length,
+            };
         }
-        let mut of_byte = Vec::with_capacity(text.len() + 1);
-        let mut count = 0;
-        for char in text.chars() {
-            of_byte.extend(std::iter::repeat_n(count, char.len_utf8()));
-            count += 1;
+        let mut of_byte = Vec::with_capacity(length);
+        for (index, char) in text.chars().enumerate() {
+            of_byte.extend(std::iter::repeat_n(index as u32, char.len_utf8()));
         }
-        of_byte.push(count);
         Self {
             of_byte: Some(of_byte),
+            length,
         }
     }
 
-    fn offsets(&self, (start, end): (usize, usize)) -> (usize, usize) {
+    fn index(&self, byte: usize) -> Option<usize> {
         match &self.of_byte {
-            None => (start, end),
-            Some(of_byte) => {
-                let index = |byte: usize| of_byte.get(byte).map_or(byte, |&index| index as usize);
-                (index(start), index(end))
-            }
+            None => (byte < self.length).then_some(byte),
+            Some(of_byte) => of_byte.get(byte).map(|&index| index as usize),
+        }
+    }
+
+    /// Characters for bytes. Spans may lie beyond the text, where tokens of fallback bytes cover more bytes than
+    /// the text has: such an end comes right behind the start, and such a start stays as it is, as in stock.
+    fn offsets(&self, (start, end): (usize, usize)) -> (usize, usize) {
+        match (self.index(start), self.index(end)) {
+            (Some(first), Some(after)) => (first, after),
+            (Some(first), None) => (first, self.index(end - 1).unwrap_or(first + 1) + 1),
+            (None, _) => (start, end),
         }
     }
 }

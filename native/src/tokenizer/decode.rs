@@ -1,20 +1,28 @@
 //! Ids back to text and bytes.
 
+use std::borrow::Cow;
+
 use super::Tokenizer;
-use crate::decoder::{self, Piece};
+use crate::decoder::{self, Decoder, Piece, byte_fallback};
 use crate::parallel;
 use crate::vocab::TokenId;
 use crate::{Error, Result};
 
 impl Tokenizer {
     /// The text of `ids`. An id without a token gives nothing, as in stock.
-    pub fn decode(&self, ids: &[TokenId], skip_special_tokens: bool) -> String {
+    ///
+    /// # Errors
+    /// [`Error::SplitPattern`]: a regex of the decoder ran into its limits.
+    pub fn decode(&self, ids: &[TokenId], skip_special_tokens: bool) -> Result<String> {
         let pieces = ids.iter().filter_map(|&id| self.piece(id, skip_special_tokens));
         decoder::decode(self.decoder.as_ref(), pieces)
     }
 
     /// The text of each list of ids, on all cores.
-    pub fn decode_batch(&self, batch: &[Vec<TokenId>], skip_special_tokens: bool) -> Vec<String> {
+    ///
+    /// # Errors
+    /// As [`Tokenizer::decode`].
+    pub fn decode_batch(&self, batch: &[Vec<TokenId>], skip_special_tokens: bool) -> Result<Vec<String>> {
         let sizes: Vec<_> = batch.iter().map(|ids| 4 * ids.len()).collect();
         let decode = |ids: &Vec<TokenId>| self.decode(ids, skip_special_tokens);
         let parts = parallel::map_parts(&sizes, |part| batch[part].iter().map(decode).collect::<Vec<_>>());
@@ -24,18 +32,50 @@ impl Tokenizer {
     /// The bytes of `ids`, one after the other.
     ///
     /// # Errors
-    /// [`Error::UnknownToken`] names an id without a token.
+    /// [`Error::UnknownToken`] names an id without a token; else as [`Tokenizer::decode`].
     pub fn decode_bytes(&self, ids: &[TokenId]) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(4 * ids.len());
         for &id in ids {
             let unknown = || Error::UnknownToken(format!("id {id} has no token"));
-            bytes.extend_from_slice(self.token_bytes(id).ok_or_else(unknown)?);
+            bytes.extend_from_slice(&self.token_bytes(id)?.ok_or_else(unknown)?);
         }
         Ok(bytes)
     }
 
+    /// The bytes that `id` stands for: in a byte-level vocabulary those of the byte alphabet, and of an added token its
+    /// text; else what the decoder makes of the token in the middle of a text, with `<0x0A>` being a byte.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::decode`].
+    pub fn token_bytes(&self, id: TokenId) -> Result<Option<Cow<'_, [u8]>>> {
+        if let Some(table) = self.bpe.token_bytes() {
+            if let Some(token) = self.added.get(id) {
+                return Ok(Some(Cow::Borrowed(token.content.as_bytes())));
+            }
+            if let Some(bytes) = table.bytes(id) {
+                return Ok(Some(Cow::Borrowed(bytes)));
+            }
+        }
+        let Some(piece) = self.piece(id, false) else {
+            return Ok(None);
+        };
+        if let Piece::Token(token) = piece
+            && self.bpe.settings.byte_fallback
+            && let Some(byte) = byte_fallback::byte_of(token)
+        {
+            return Ok(Some(Cow::Owned(vec![byte])));
+        }
+        Ok(Some(match &self.decoder {
+            Some(decoder) => decoder.token_bytes(piece)?,
+            None => Cow::Borrowed(piece.text().as_bytes()),
+        }))
+    }
+
     /// The text that these tokens, given as the vocabulary writes them, stand for.
-    pub fn decode_tokens<'a>(&self, tokens: impl IntoIterator<Item = &'a str>) -> String {
+    ///
+    /// # Errors
+    /// As [`Tokenizer::decode`].
+    pub fn decode_tokens<'a>(&self, tokens: impl IntoIterator<Item = &'a str>) -> Result<String> {
         let pieces = tokens.into_iter().map(|token| match self.added.id(token) {
             Some(_) => Piece::Text(token),
             None => Piece::Token(token),
@@ -48,7 +88,10 @@ impl Tokenizer {
         if let Some(text) = self.added.spelling(id) {
             return (!skip_special_tokens || !self.added.is_special(text)).then_some(Piece::Text(text));
         }
-        if let Some(bytes) = self.bpe.token_bytes().and_then(|table| table.bytes(id)) {
+        // Bytes save the decoder a walk through the alphabet; other decoders read texts.
+        if self.decoder.as_ref().is_some_and(Decoder::reads_bytes)
+            && let Some(bytes) = self.bpe.token_bytes().and_then(|table| table.bytes(id))
+        {
             return Some(Piece::Bytes(bytes));
         }
         self.bpe.vocab.token(id).map(Piece::Token)

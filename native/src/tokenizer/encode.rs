@@ -1,15 +1,22 @@
 //! Text to ids, without offsets.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
 
+use super::draw::Draw;
 use super::{Route, State, Tokenizer};
 use crate::added_tokens::Allowed;
-use crate::bpe::Bpe;
+use crate::bpe::{Bpe, Symbols};
+use crate::cache::Lookups;
+use crate::cache::PretokenCache;
+use crate::encoding::Encoding;
 use crate::normalized::NormalizedText;
+use crate::normalizer::Normalized;
 use crate::parallel;
+use crate::post_processor::post_process;
 use crate::vocab::TokenId;
 use crate::{Error, Result};
 
@@ -32,10 +39,53 @@ impl EncodeOptions {
     }
 }
 
-/// Which model runs, and whether the cache knows it.
+/// Which model runs, by which random numbers, and whether the cache knows it.
 struct Model<'a> {
     bpe: &'a Bpe,
+    draw: Draw,
     cached: bool,
+}
+
+impl Model<'_> {
+    /// Appends the ids of a piece of text, word by word where the model allows that.
+    fn piece_into(
+        &self,
+        piece: &str,
+        cache: &mut PretokenCache,
+        symbols: &mut Symbols,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        if let Some(id) = self.bpe.whole_text(piece) {
+            ids.push(id);
+            return Ok(());
+        }
+        match self.bpe.words() {
+            Some(words) => words
+                .ranges(piece)
+                .try_for_each(|range| self.word_into(piece, range, cache, symbols, ids)),
+            None => self.word_into(piece, 0..piece.len(), cache, symbols, ids),
+        }
+    }
+
+    fn word_into(
+        &self,
+        text: &str,
+        range: Range<usize>,
+        cache: &mut PretokenCache,
+        symbols: &mut Symbols,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        if self.cached && cache.get(text.as_bytes(), range.clone(), ids) {
+            return Ok(());
+        }
+        let before = ids.len();
+        let word = &text[range];
+        self.bpe.encode_word(word, symbols, ids)?;
+        if self.cached {
+            cache.insert(word.as_bytes(), &ids[before..]);
+        }
+        Ok(())
+    }
 }
 
 impl Tokenizer {
@@ -43,7 +93,7 @@ impl Tokenizer {
     pub fn encode_ids(&self, text: &str, options: EncodeOptions) -> Result<Vec<TokenId>> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 4);
         self.states
-            .with(|state| self.encode_into(text, options, state, &mut ids))?;
+            .with(|state| self.encode_into(text, options, self.draw().at(0), state, &mut ids))?;
         Ok(ids)
     }
 
@@ -51,28 +101,47 @@ impl Tokenizer {
         &self,
         text: &str,
         options: EncodeOptions,
+        draw: Draw,
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
+        let model = self.model(draw);
         let Some(processor) = &self.post_processor else {
-            return self.text_into(text, options.allowed(), &self.model(), state, ids);
+            return self.text_into(text, options.allowed(), &model, state, ids);
         };
         match processor.affixes(options.add_special_tokens) {
             Some((before, after)) => {
                 ids.extend(before);
-                self.text_into(text, options.allowed(), &self.model(), state, ids)?;
+                self.text_into(text, options.allowed(), &model, state, ids)?;
                 ids.extend(after);
             }
-            None => ids.extend(self.encode(&text.into(), None, options, None)?.ids),
+            None => ids.extend(self.encode_drawn(&text.into(), None, options, None, draw)?.ids),
         }
         Ok(())
     }
 
+    /// What the post-processor makes of the ids of one text, or of a pair: ids, types and mask; offsets mean nothing.
+    pub fn with_special_tokens(&self, ids: Vec<TokenId>, pair_ids: Option<Vec<TokenId>>) -> Result<Encoding> {
+        let bare = |ids: Vec<TokenId>, type_id| {
+            let len = ids.len();
+            Encoding::from_columns(ids, vec![(0, 0); len], vec![None; len], type_id)
+        };
+        let second = pair_ids.map(|ids| bare(ids, 1));
+        post_process(
+            self.post_processor.as_ref(),
+            bare(ids, 0),
+            second,
+            None,
+            true,
+            self,
+        )
+    }
+
     /// The ids of each text, on all cores.
     pub fn encode_ids_batch(&self, texts: &[&str], options: EncodeOptions) -> Result<Vec<Vec<TokenId>>> {
-        self.batch(texts, |text, state| {
+        self.batch(texts, |text, draw, state| {
             let mut ids = Vec::with_capacity(text.len() / 3 + 4);
-            self.encode_into(text, options, state, &mut ids)?;
+            self.encode_into(text, options, draw, state, &mut ids)?;
             Ok(ids)
         })
     }
@@ -80,13 +149,14 @@ impl Tokenizer {
     /// The ids of all texts in a row, and where each text begins in them (one more than there are texts).
     pub fn encode_flat(&self, texts: &[&str], options: EncodeOptions) -> Result<(Vec<TokenId>, Vec<u64>)> {
         let sizes: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let draw = self.draw();
         let parts = parallel::map_parts(&sizes, |part| {
             self.states.with(|state| {
                 let bytes: usize = sizes[part.clone()].iter().sum();
                 let mut ids = Vec::with_capacity(bytes / 3 + 4 * part.len());
                 let mut ends = Vec::with_capacity(part.len());
-                for text in &texts[part] {
-                    self.encode_into(text, options, state, &mut ids)?;
+                for at in part {
+                    self.encode_into(texts[at], options, draw.at(at), state, &mut ids)?;
                     ends.push(ids.len());
                 }
                 Ok((ids, ends))
@@ -99,40 +169,48 @@ impl Tokenizer {
     pub fn encode_ordinary(&self, text: &str) -> Result<Vec<TokenId>> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 4);
         self.states
-            .with(|state| self.ordinary_into(text, state, &mut ids))?;
+            .with(|state| self.ordinary_into(text, self.draw().at(0), state, &mut ids))?;
         Ok(ids)
     }
 
     /// The same for each text, on all cores.
     pub fn encode_ordinary_batch(&self, texts: &[&str]) -> Result<Vec<Vec<TokenId>>> {
-        self.batch(texts, |text, state| {
+        self.batch(texts, |text, draw, state| {
             let mut ids = Vec::with_capacity(text.len() / 3 + 4);
-            self.ordinary_into(text, state, &mut ids)?;
+            self.ordinary_into(text, draw, state, &mut ids)?;
             Ok(ids)
         })
     }
 
-    fn ordinary_into(&self, text: &str, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
+    fn ordinary_into(&self, text: &str, draw: Draw, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
         let ordinary = self.ordinary_bpe();
         let model = match &ordinary {
-            None => self.model(),
-            Some(bpe) => Model { bpe, cached: false },
+            None => self.model(draw),
+            Some(bpe) => Model {
+                bpe,
+                draw,
+                cached: false,
+            },
         };
         self.text_into(text, Allowed::Ordinary, &model, state, ids)
     }
 
-    /// The ids of one text in which only these special tokens are found; nothing is added around them.
+    /// The ids of one text in which only these special tokens are found, or all of them; nothing is added around.
     ///
     /// # Errors
     /// [`Error::Value`] names an allowed token that is not an added token.
-    pub fn encode_with_special_tokens(&self, text: &str, allowed: &[String]) -> Result<Vec<TokenId>> {
+    pub fn encode_with_special_tokens(&self, text: &str, allowed: Option<&[String]>) -> Result<Vec<TokenId>> {
         let unknown =
             |token: &str| Error::Value(format!("'{token}' in allowed_special is not an added token"));
         let id = |token: &String| self.added.id(token).ok_or_else(|| unknown(token));
-        let allowed = allowed.iter().map(id).collect::<Result<HashSet<_>>>()?;
+        let ids: Option<HashSet<_>> = allowed
+            .map(|names| names.iter().map(id).collect::<Result<_>>())
+            .transpose()?;
+        let allowed = ids.as_ref().map_or(Allowed::All, Allowed::Only);
+        let model = self.model(self.draw().at(0));
         let mut ids = Vec::new();
         self.states
-            .with(|state| self.text_into(text, Allowed::Only(&allowed), &self.model(), state, &mut ids))?;
+            .with(|state| self.text_into(text, allowed, &model, state, &mut ids))?;
         Ok(ids)
     }
 
@@ -154,6 +232,7 @@ impl Tokenizer {
         let mut ids = Vec::with_capacity(data.len() / 3 + 4);
         self.states.with(|state| {
             let State { symbols, scratch, .. } = state;
+            self.draw().at(0).begin(data, symbols);
             let mut broken = Vec::new();
             for chunk in data.utf8_chunks() {
                 let text = chunk.valid();
@@ -162,7 +241,7 @@ impl Tokenizer {
                         bpe.encode_bytes(&std::mem::take(&mut broken), symbols, &mut ids);
                     }
                     self.split_ranges(text, scratch, |range| {
-                        bpe.encode_bytes(&text.as_bytes()[range], symbols, &mut ids);
+                        bpe.encode_pretoken(&text[range], symbols, &mut ids);
                     })?;
                 }
                 broken.extend_from_slice(chunk.invalid());
@@ -177,13 +256,14 @@ impl Tokenizer {
     fn batch<T: Send>(
         &self,
         texts: &[&str],
-        encode: impl Fn(&str, &mut State) -> Result<T> + Sync,
+        encode: impl Fn(&str, Draw, &mut State) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let sizes: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let draw = self.draw();
         let parts = parallel::map_parts(&sizes, |part| {
             self.states.with(|state| {
-                let texts = texts[part].iter();
-                texts.map(|text| encode(text, state)).collect::<Result<Vec<_>>>()
+                part.map(|at| encode(texts[at], draw.at(at), state))
+                    .collect::<Result<Vec<_>>>()
             })
         });
         let mut all = Vec::with_capacity(texts.len());
@@ -193,10 +273,11 @@ impl Tokenizer {
         Ok(all)
     }
 
-    fn model(&self) -> Model<'_> {
+    fn model(&self, draw: Draw) -> Model<'_> {
         Model {
             bpe: &self.bpe,
-            cached: true,
+            draw,
+            cached: !draw.is_random(),
         }
     }
 
@@ -228,41 +309,61 @@ impl Tokenizer {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         check_length(text)?;
+        model.draw.begin(text.as_bytes(), &mut state.symbols);
         self.added.split_raw(text, allowed, &mut |range, id| match id {
             Some(id) => {
                 ids.push(id);
                 Ok(())
             }
-            None => self.segment_into(&text[range], allowed, model, state, ids),
+            None => self.segment_into(&text[range.clone()], range.start, allowed, model, state, ids),
         })
     }
 
     fn segment_into(
         &self,
         segment: &str,
+        start: usize,
         allowed: Allowed,
         model: &Model,
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let normalized = self
-            .normalizer
-            .as_ref()
-            .map_or(segment.into(), |n| n.normalize(segment));
+        let normalized = match &self.normalizer {
+            Some(normalizer) => normalizer.run(segment)?,
+            None => Normalized::Text(segment.into()),
+        };
+        let normalized = match normalized {
+            Normalized::Text(text) => text,
+            Normalized::Aligned(_) => {
+                let aligned = self.normalize_aligned(segment, start)?;
+                return self.aligned_into(&aligned, allowed, model, state, ids);
+            }
+        };
+        let head = self.head(segment, start, matches!(normalized, Cow::Owned(_)))?;
         self.added
             .split_normalized(&normalized, allowed, &mut |range, id| match id {
                 Some(id) => {
                     ids.push(id);
                     Ok(())
                 }
-                None => self.plain_into(&normalized[range], model, state, ids),
+                None => {
+                    let head = head.saturating_sub(range.start);
+                    self.plain_into(&normalized[range], head, model, state, ids)
+                }
             })
     }
 
-    fn plain_into(&self, text: &str, model: &Model, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
+    fn plain_into(
+        &self,
+        text: &str,
+        head: usize,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
         let prefix_space = match self.route {
             Route::Bytes { prefix_space } => prefix_space,
-            Route::Pieces => return self.pieces_into(text, model, state, ids),
+            Route::Pieces => return self.pieces_into(text, head, model, state, ids),
         };
         let State {
             cache,
@@ -279,78 +380,62 @@ impl Tokenizer {
         } else {
             text
         };
-        let bytes = text.as_bytes();
-        let mut encode = |range: Range<usize>| {
-            if model.cached && cache.get(bytes, range.start, range.end, ids) {
-                return;
-            }
-            let before = ids.len();
-            model.bpe.encode_bytes(&bytes[range.clone()], symbols, ids);
-            if model.cached {
-                cache.insert(&bytes[range], &ids[before..]);
-            }
+        let miss = |range: Range<usize>, ids: &mut Vec<TokenId>| {
+            model.bpe.encode_pretoken(&text[range], symbols, ids);
         };
-        let mut waiting = Waiting::default();
-        self.split_ranges(text, scratch, |range| {
-            if waiting.push(range) {
-                waiting.drain(&mut encode);
-            }
-        })?;
-        waiting.drain(&mut encode);
+        if !model.cached {
+            let mut miss = miss;
+            return self.split_ranges(text, scratch, |range| miss(range, ids));
+        }
+        let mut lookups = Lookups::new(text.as_bytes(), cache, miss);
+        self.split_ranges(text, scratch, |range| lookups.push(range, ids))?;
+        lookups.finish(ids);
         Ok(())
+    }
+
+    fn aligned_into(
+        &self,
+        segment: &NormalizedText,
+        allowed: Allowed,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let State { cache, symbols, .. } = state;
+        self.added
+            .split_normalized(segment.text(), allowed, &mut |range, id| match id {
+                Some(id) => {
+                    ids.push(id);
+                    Ok(())
+                }
+                None => self
+                    .pieces(segment.slice(range))?
+                    .iter()
+                    .try_for_each(|piece| model.piece_into(piece.text(), cache, symbols, ids)),
+            })
     }
 
     fn pieces_into(
         &self,
         text: &str,
+        head: usize,
         model: &Model,
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        for piece in self.pieces(NormalizedText::new(text, 0))? {
-            state.parts.clear();
-            model
-                .bpe
-                .encode_text(piece.text(), &mut state.symbols, &mut state.parts)?;
-            ids.extend(state.parts.iter().map(|(id, _)| *id));
-        }
-        Ok(())
-    }
-}
-
-/// Pretokens that were cut and not yet looked up. Cutting guesses branches wrong and looking up waits for memory; done
-/// in turns of some dozen pretokens, the waits of one turn overlap.
-struct Waiting {
-    ranges: [(u32, u32); Self::TURN],
-    count: usize,
-}
-
-impl Default for Waiting {
-    fn default() -> Self {
-        Self {
-            ranges: [(0, 0); Self::TURN],
-            count: 0,
-        }
-    }
-}
-
-impl Waiting {
-    const TURN: usize = 64;
-
-    /// Adds a range and returns whether there is no room for another.
-    #[inline]
-    fn push(&mut self, range: Range<usize>) -> bool {
-        self.ranges[self.count] = (range.start as u32, range.end as u32);
-        self.count += 1;
-        self.count == Self::TURN
-    }
-
-    #[inline]
-    fn drain(&mut self, encode: &mut impl FnMut(Range<usize>)) {
-        for &(start, end) in &self.ranges[..self.count] {
-            encode(start as usize..end as usize);
-        }
-        self.count = 0;
+        let State {
+            cache,
+            symbols,
+            scratch,
+            ..
+        } = state;
+        let mut outcome = Ok(());
+        self.text_pieces(text, head, scratch, |piece| {
+            if outcome.is_ok() {
+                outcome = model.piece_into(piece, cache, symbols, ids);
+            }
+        })?;
+        outcome
     }
 }
 

@@ -44,7 +44,7 @@ impl Tokenizer {
             ..BpeSettings::default()
         };
         let bpe = Bpe::new(vocab, merges, settings, true);
-        Self::assemble(bpe.into(), added, components)
+        Self::assemble(bpe.into(), added, components, None)
     }
 
     /// The bytes and the id of each token that merges can lead to. An added token that the model lists only to give it
@@ -95,7 +95,12 @@ impl Tokenizer {
             ..self.bpe.settings.clone()
         };
         let bpe = Bpe::new(vocab, merges, settings, self.is_byte_level());
-        Self::assemble(bpe.into(), (*self.added).clone(), self.components.clone())
+        Self::assemble(
+            bpe.into(),
+            (*self.added).clone(),
+            self.components.clone(),
+            self.dropout_seed,
+        )
     }
 
     /// The same pipeline around the rank file of [`Self::ranks`]: what tiktoken makes of it.

@@ -127,7 +127,11 @@ impl Counter {
     }
 
     /// Learns a vocabulary from what was counted: see [`learn`].
-    pub fn learn(&self, settings: &Settings, progress: &mut dyn FnMut(usize) -> bool) -> Result<Learned> {
+    pub fn learn(
+        &self,
+        settings: &Settings,
+        progress: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<Learned> {
         self.flush_all()?;
         let shards = self.shards.iter().map(lock).collect::<Result<Vec<_>>>()?;
         let words = shards.iter().flat_map(|shard| shard.iter()).collect();

@@ -5,6 +5,10 @@
 //! left to right; ties go to the smallest (left id, right id); a token whose text exists already, as a special
 //! token for instance, keeps that id. `hf_bpe/reference.py` says the same in forty lines that recount
 //! everything, and the tests hold the two and stock together.
+//!
+//! One difference is on purpose: when a corpus spells an affix (`##` or `</w>` as ordinary text), two pairs can make
+//! the same token, and a pair can come back after it was merged. Stock then counts the occurrences it had before
+//! once more, and draws lots among equals; here what is there is counted.
 
 use hashbrown::HashSet;
 
@@ -13,6 +17,7 @@ use crate::train::Alphabet;
 use crate::train::neighbours::Neighbours;
 use crate::train::pairs::Pairs;
 use crate::train::sequences::{Sequences, Symbol};
+use crate::train::spelling::{Spelling, Unit};
 use crate::{Error, Result};
 
 /// What to learn.
@@ -22,12 +27,18 @@ pub struct Settings {
     pub vocab_size: usize,
     /// The count below which a pair is never merged; 0 and 1 mean the same.
     pub min_frequency: u64,
-    /// A pair that holds a merged token is only merged when the result is *shorter* than this, in bytes.
+    /// A pair that holds a merged token is only merged when the result is *shorter* than this, in units.
     pub max_token_length: Option<usize>,
+    /// What words are cut into.
+    pub spelling: Spelling,
+    /// How many characters get an id: initial ones, then the most frequent, of equals the lowest.
+    pub limit_alphabet: Option<usize>,
     /// Characters that get an id whether or not they are seen.
     pub initial_alphabet: Vec<char>,
     /// Tokens with the first ids.
     pub special_tokens: Vec<String>,
+    /// Tokens with the ids after those, which no merge makes.
+    pub reserved_tokens: Vec<String>,
     /// Tokens with the last ids, for those of them that were not learned.
     pub last_special_tokens: Vec<String>,
 }
@@ -36,11 +47,23 @@ impl Settings {
     /// All 256 bytes as the alphabet, no special tokens, every pair allowed.
     pub fn byte_level(vocab_size: usize) -> Self {
         Self {
+            spelling: Spelling::new(Unit::Bytes, "", ""),
+            initial_alphabet: (0..=255).map(char_of).collect(),
+            ..Self::characters(vocab_size)
+        }
+    }
+
+    /// The characters that are seen as the alphabet, no special tokens, every pair allowed.
+    pub fn characters(vocab_size: usize) -> Self {
+        Self {
             vocab_size,
             min_frequency: 0,
             max_token_length: None,
-            initial_alphabet: (0..=255).map(char_of).collect(),
+            spelling: Spelling::new(Unit::Characters, "", ""),
+            limit_alphabet: None,
+            initial_alphabet: Vec::new(),
             special_tokens: Vec::new(),
+            reserved_tokens: Vec::new(),
             last_special_tokens: Vec::new(),
         }
     }
@@ -49,7 +72,7 @@ impl Settings {
 /// A vocabulary and its merges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learned {
-    /// The tokens, written in the byte alphabet, in the order of their ids.
+    /// The tokens in the order of their ids; those of bytes are written in the byte alphabet.
     pub vocab: Vec<String>,
     /// The merges, as pairs of ids, in order of rank.
     pub merges: Vec<(u32, u32)>,
@@ -58,21 +81,22 @@ pub struct Learned {
 /// Learns from `words` and how often each was seen, in any order.
 ///
 /// The vocabulary is larger than asked for when special tokens and alphabet alone are, and smaller when no pair
-/// is left: the caller can see both and say so. `progress` gets the number of merges so far, every few
-/// milliseconds, and returns whether to go on.
+/// is left: the caller can see both and say so. `progress` gets the number of merges so far and how many it may
+/// become, every few milliseconds, and returns whether to go on.
 ///
 /// # Errors
-/// [`Error::Interrupted`] when `progress` returned false; [`Error::Value`] when the words are too many to hold.
+/// [`Error::Interrupted`] when `progress` returned false; [`Error::Value`] when the words are too many to hold, or
+/// are to be cut into characters and are not UTF-8.
 pub fn learn(
     mut words: Vec<(&[u8], u64)>,
     settings: &Settings,
-    progress: &mut dyn FnMut(usize) -> bool,
+    progress: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Learned> {
     words.retain(|&(_, count)| count > 0);
     words.sort_unstable_by_key(|&(_, count)| std::cmp::Reverse(count));
     let mut learner = Learner::new(&words, settings, progress)?;
     drop(words);
-    while learner.has_room() && learner.step()? {}
+    while learner.room() > 0 && learner.step()? {}
     Ok(learner.finish())
 }
 
@@ -89,7 +113,7 @@ struct Learner<'a> {
     /// Special tokens that will follow the vocabulary and are not in it yet.
     last: HashSet<&'a str>,
     settings: &'a Settings,
-    progress: &'a mut dyn FnMut(usize) -> bool,
+    progress: &'a mut dyn FnMut(usize, usize) -> bool,
     until_poll: usize,
 }
 
@@ -97,26 +121,24 @@ impl<'a> Learner<'a> {
     fn new(
         words: &[(&[u8], u64)],
         settings: &'a Settings,
-        progress: &'a mut dyn FnMut(usize) -> bool,
+        progress: &'a mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Self> {
-        let vocab = Alphabet::new(
-            &settings.special_tokens,
-            &seen_bytes(words),
-            &settings.initial_alphabet,
-        );
+        let vocab = Alphabet::new(settings, words)?;
+        let last = settings.last_special_tokens.iter().map(String::as_str);
+        let last: HashSet<&str> = last.filter(|token| !vocab.contains(token)).collect();
         let sequences = Sequences::new(words, &vocab)?;
+        let room = settings.vocab_size.saturating_sub(vocab.len() + last.len());
         let min_count = i64::try_from(settings.min_frequency).unwrap_or(i64::MAX).max(1);
         let mut poll = || {
-            if progress(0) {
+            if progress(0, room) {
                 Ok(())
             } else {
                 Err(Error::Interrupted)
             }
         };
-        let pairs = Pairs::new(&sequences, min_count, &mut poll)?;
-        let last = settings.last_special_tokens.iter().map(String::as_str);
+        let pairs = Pairs::new(&sequences, min_count, vocab.is_ambiguous(), &mut poll)?;
         Ok(Self {
-            last: last.filter(|token| !vocab.contains(token)).collect(),
+            last,
             vocab,
             merges: Vec::new(),
             sequences,
@@ -129,8 +151,10 @@ impl<'a> Learner<'a> {
         })
     }
 
-    fn has_room(&self) -> bool {
-        self.vocab.len() + self.last.len() < self.settings.vocab_size
+    /// How many tokens are still to be made.
+    fn room(&self) -> usize {
+        let taken = self.vocab.len() + self.last.len();
+        self.settings.vocab_size.saturating_sub(taken)
     }
 
     /// Merges the best pair; false when none is left.
@@ -138,7 +162,10 @@ impl<'a> Learner<'a> {
         let Some(((left, right), positions)) = self.pairs.pop() else {
             return Ok(false);
         };
-        let text = [self.vocab.text(left), self.vocab.text(right)].concat();
+        let text = self.vocab.joined(left, right);
+        if self.vocab.is_reserved(&text) {
+            return Ok(true);
+        }
         let merged = self.vocab.token(&text);
         self.last.remove(text.as_str());
         self.merges.push((left, right));
@@ -157,7 +184,9 @@ impl<'a> Learner<'a> {
             return Ok(());
         }
         self.until_poll = POLL_EVERY;
-        if (self.progress)(self.merges.len()) {
+        let done = self.merges.len();
+        let expected = done + self.room();
+        if (self.progress)(done, expected) {
             Ok(())
         } else {
             Err(Error::Interrupted)
@@ -178,13 +207,24 @@ impl<'a> Learner<'a> {
             let Some((first, second)) = sequences.pair_at(position, left, right) else {
                 continue;
             };
+            if !may_be_merged(first.len, second.len, limit) {
+                continue;
+            }
             let count = sequences.count_at(position, &mut run);
-            let allowed = |neighbour: Symbol| ((neighbour.len + first.len + second.len) as usize) < limit;
+            let len = first.len + second.len;
+            let note = |side: &mut Neighbours, part: Symbol, symbol: Symbol, position: u32| {
+                if may_be_merged(part.len, symbol.len, limit) {
+                    side.lose(symbol.id, count);
+                }
+                if may_be_merged(len, symbol.len, limit) {
+                    side.gain(symbol.id, count, position);
+                }
+            };
             if let Some(symbol) = sequences.before(first) {
-                before.note(symbol.id, count, allowed(symbol).then_some(symbol.start));
+                note(before, first, symbol, symbol.start);
             }
             if let Some(symbol) = sequences.after(second) {
-                after.note(symbol.id, count, allowed(symbol).then_some(position));
+                note(after, second, symbol, position);
             }
             sequences.merge(first, second, merged);
         }
@@ -215,19 +255,29 @@ impl<'a> Learner<'a> {
         for token in &self.settings.last_special_tokens {
             self.vocab.token(token);
         }
+        let mut merges = self.merges;
+        if self.pairs.come_back() {
+            keep_last(&mut merges);
+        }
         Learned {
             vocab: self.vocab.into_tokens(),
-            merges: self.merges,
+            merges,
         }
     }
 }
 
-fn seen_bytes(words: &[(&[u8], u64)]) -> [bool; 256] {
-    let mut seen = [false; 256];
-    for byte in words.iter().flat_map(|(word, _)| *word) {
-        seen[usize::from(*byte)] = true;
-    }
-    seen
+/// Whether symbols of these lengths may become one: two first symbols always, others below the limit.
+#[inline]
+fn may_be_merged(left: u32, right: u32, limit: usize) -> bool {
+    ((left + right) as usize) < limit || (left == 1 && right == 1)
+}
+
+/// Of a pair that was merged more than once only the last rank counts.
+fn keep_last(merges: &mut Vec<(u32, u32)>) {
+    let mut seen = HashSet::new();
+    merges.reverse();
+    merges.retain(|&pair| seen.insert(pair));
+    merges.reverse();
 }
 
 #[cfg(test)]
@@ -239,7 +289,7 @@ mod tests {
             .iter()
             .map(|&(word, count)| (word.as_bytes(), count))
             .collect();
-        learn(words, settings, &mut |_| true).expect("nothing interrupts")
+        learn(words, settings, &mut |_, _| true).expect("nothing interrupts")
     }
 
     fn merges(words: &[(&str, u64)], settings: &Settings) -> Vec<String> {
@@ -348,7 +398,7 @@ mod tests {
     fn interrupting_is_an_error() {
         let words = vec![(b"ab".as_slice(), 1); 3];
 
-        let interrupted = learn(words, &Settings::byte_level(1000), &mut |_| false);
+        let interrupted = learn(words, &Settings::byte_level(1000), &mut |_, _| false);
 
         assert!(
             interrupted.is_ok_and(|learned| learned.merges.len() == 1),
@@ -358,7 +408,7 @@ mod tests {
         let interrupted = learn(
             vec![(long.as_bytes(), 1)],
             &Settings::byte_level(1000),
-            &mut |_| false,
+            &mut |_, _| false,
         );
         assert_eq!(interrupted, Err(Error::Interrupted));
     }

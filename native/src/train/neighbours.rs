@@ -27,15 +27,18 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Notes an occurrence beside `id` in a word of this count, and the position of the new pair if allowed.
+    /// Notes that `id` stood `count` times beside the part that was merged away, in a pair that counted.
     #[inline]
-    pub fn note(&mut self, id: u32, count: i64, position: Option<u32>) {
+    pub fn lose(&mut self, id: u32, count: i64) {
+        self.neighbour(id).lost += count;
+    }
+
+    /// Notes that `id` stands `count` times beside the new symbol, in a pair at `position`.
+    #[inline]
+    pub fn gain(&mut self, id: u32, count: i64, position: u32) {
         let neighbour = self.neighbour(id);
-        neighbour.lost += count;
-        if let Some(position) = position {
-            neighbour.gained += count;
-            neighbour.positions.push(position);
-        }
+        neighbour.gained += count;
+        neighbour.positions.push(position);
     }
 
     #[inline]

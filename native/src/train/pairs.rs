@@ -8,6 +8,9 @@
 //! the same symbols, so there is one last pair that makes a given token. Hence the queue may hold outdated
 //! counts (they are too large, and corrected when they surface), and a pair that falls below the minimum never
 //! comes back and is forgotten at once.
+//!
+//! Where affixes make one token in several ways, a pair may come back: then rare pairs are kept as long as they
+//! occur, and each gain puts the new count in line.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -22,16 +25,34 @@ struct Occurrences {
     positions: Vec<u32>,
 }
 
+impl Occurrences {
+    /// Adds occurrences at ascending `positions` to those known, which stay ascending.
+    fn gain(&mut self, count: i64, positions: &[u32]) {
+        self.count += count;
+        self.positions.extend_from_slice(positions);
+        self.positions.sort_unstable();
+        self.positions.dedup();
+    }
+}
+
 /// Counts and positions of pairs.
 pub struct Pairs {
     known: HashMap<u64, Occurrences, FxBuildHasher>,
     queue: Candidates,
     min_count: i64,
+    come_back: bool,
 }
 
 impl Pairs {
-    /// Counts the pairs of `sequences`; those below `min_count` are of no interest. Calls `poll` now and then.
-    pub fn new(sequences: &Sequences, min_count: i64, poll: &mut dyn FnMut() -> Result<()>) -> Result<Self> {
+    /// Counts the pairs of `sequences`; those below `min_count` are of no interest, unless pairs `come_back`.
+    ///
+    /// Calls `poll` now and then.
+    pub fn new(
+        sequences: &Sequences,
+        min_count: i64,
+        come_back: bool,
+        poll: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Self> {
         let mut known: HashMap<u64, (i64, usize), FxBuildHasher> = HashMap::default();
         sequences.initial_pairs(|(left, right), position, count| {
             let found = known.entry(pack(left, right)).or_default();
@@ -43,10 +64,11 @@ impl Pairs {
                 Ok(())
             }
         })?;
+        let least = if come_back { 1 } else { min_count };
         let mut pairs = Self {
             known: known
                 .into_iter()
-                .filter(|&(_, (count, _))| count >= min_count)
+                .filter(|&(_, (count, _))| count >= least)
                 .map(|(pair, (count, places))| {
                     (
                         pair,
@@ -59,6 +81,7 @@ impl Pairs {
                 .collect(),
             queue: Candidates::new(),
             min_count,
+            come_back,
         };
         sequences.initial_pairs(|(left, right), position, _| {
             if let Some(found) = pairs.known.get_mut(&pack(left, right)) {
@@ -73,6 +96,7 @@ impl Pairs {
         pairs.queue = pairs
             .known
             .iter()
+            .filter(|(_, found)| found.count >= min_count)
             .map(|(&pair, found)| Candidate {
                 count: found.count,
                 pair,
@@ -91,30 +115,54 @@ impl Pairs {
             if count == candidate.count {
                 return Some((unpack(candidate.pair), known.remove().positions));
             }
-            self.queue.push(Candidate {
-                count,
-                pair: candidate.pair,
-            });
+            if count >= self.min_count {
+                self.queue.push(Candidate {
+                    count,
+                    pair: candidate.pair,
+                });
+            }
         }
         None
     }
 
+    /// Whether a pair may be merged, and later made once more.
+    pub fn come_back(&self) -> bool {
+        self.come_back
+    }
+
+    /// The count below which a pair is forgotten.
+    fn least(&self) -> i64 {
+        if self.come_back { 1 } else { self.min_count }
+    }
+
     /// Adds a pair that the last merge made, found `count` times at the ascending `positions`.
     pub fn add(&mut self, left: u32, right: u32, count: i64, positions: &[u32]) {
+        if count < self.least() {
+            return;
+        }
+        let pair = pack(left, right);
+        let count = match self.known.entry(pair) {
+            Entry::Vacant(new) => {
+                let positions = positions.to_vec();
+                new.insert(Occurrences { count, positions }).count
+            }
+            Entry::Occupied(mut known) => {
+                debug_assert!(self.come_back, "a pair is made in one step");
+                known.get_mut().gain(count, positions);
+                known.get().count
+            }
+        };
         if count >= self.min_count {
-            let pair = pack(left, right);
-            let positions = positions.to_vec();
-            let known = self.known.insert(pair, Occurrences { count, positions });
-            debug_assert!(known.is_none(), "a pair is made in one step");
             self.queue.push(Candidate { count, pair });
         }
     }
 
     /// Notes that a pair lost `count` of its occurrences.
     pub fn remove(&mut self, left: u32, right: u32, count: i64) {
+        let least = self.least();
         if let Entry::Occupied(mut known) = self.known.entry(pack(left, right)) {
             known.get_mut().count -= count;
-            if known.get().count < self.min_count {
+            if known.get().count < least {
                 known.remove();
             }
         }

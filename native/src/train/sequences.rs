@@ -37,20 +37,20 @@ pub struct Sequences {
 impl Sequences {
     /// Lays out `words` as the initial symbols of `alphabet`; they have to be in descending order of counts.
     pub fn new(words: &[(&[u8], u64)], alphabet: &Alphabet) -> Result<Self> {
-        let total: usize = words.iter().map(|(word, _)| word.len() + 1).sum();
+        let total: usize = words.iter().map(|(word, _)| alphabet.len_of(word) + 1).sum();
         let pairs: u128 = words
             .iter()
-            .map(|&(word, count)| word.len() as u128 * u128::from(count))
+            .map(|&(word, count)| alphabet.len_of(word) as u128 * u128::from(count))
             .sum();
         if total >= INSIDE as usize {
             return Err(Error::Value(format!(
-                "the distinct pretokens have {total} bytes; training holds at most {INSIDE}. Use a split pattern \
+                "the distinct pretokens have {total} symbols; training holds at most {INSIDE}. Use a split pattern \
                  that cuts more often, or a part of the corpus."
             )));
         }
         if pairs > i64::MAX as u128 {
             return Err(Error::Value(format!(
-                "the counts of pretokens add up to {pairs} bytes of text, more than 2^63 - 1"
+                "the counts of pretokens add up to {pairs} symbols, more than 2^63 - 1"
             )));
         }
         let mut sequences = Self {
@@ -67,7 +67,7 @@ impl Sequences {
 
     fn push_word(&mut self, word: &[u8], count: i64, alphabet: &Alphabet) {
         let start = self.slots.len();
-        self.slots.extend(alphabet.initial_symbols(word));
+        alphabet.push_symbols(word, &mut self.slots);
         if self.slots.len() - start < 2 {
             self.slots.truncate(start); // no pair, nothing to merge
             return;
@@ -180,9 +180,14 @@ impl Sequences {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::Settings;
+
+    fn alphabet(words: &[(&[u8], u64)]) -> Alphabet {
+        Alphabet::new(&Settings::byte_level(0), words).expect("bytes can be spelled")
+    }
 
     fn sequences(words: &[(&[u8], u64)]) -> Sequences {
-        Sequences::new(words, &Alphabet::new(&[], &[true; 256], &[])).expect("small words fit")
+        Sequences::new(words, &alphabet(words)).expect("small words fit")
     }
 
     fn ids(sequences: &Sequences) -> Vec<u32> {
@@ -238,9 +243,9 @@ mod tests {
 
     #[test]
     fn counts_beyond_64_bits_are_refused() {
-        let word: &[u8] = b"ab";
+        let words: [(&[u8], u64); 1] = [(b"ab", u64::MAX)];
 
-        let refused = Sequences::new(&[(word, u64::MAX)], &Alphabet::new(&[], &[true; 256], &[]));
+        let refused = Sequences::new(&words, &alphabet(&words));
 
         assert!(refused.is_err_and(|error| error.to_string().contains("2^63")));
     }

@@ -169,7 +169,7 @@ impl<'a> Search<'a> {
         match self.region.pos(0) {
             Some((start, end)) if self.last_end.unwrap_or(0) <= start && start <= end => Ok(start..end),
             _ => Err(Error::SplitPattern(format!(
-                "split pattern {} found a match at byte {} that overlaps the one before; remove '\\K' from the pattern",
+                "{} found a match at byte {} that overlaps the one before; remove '\\K' from the pattern",
                 self.engine.shown(),
                 self.at
             ))),
@@ -204,7 +204,7 @@ impl<'a> Search<'a> {
 
     fn stopped(&self, why: &str) -> Error {
         Error::SplitPattern(format!(
-            "split pattern {} took too long at byte {} of a text of {} bytes ({why}); \
+            "{} took too long at byte {} of a text of {} bytes ({why}); \
              make the pattern simpler, or split the text into shorter ones",
             self.engine.shown(),
             self.at,

@@ -1,4 +1,4 @@
-//! The general engine: any split pattern, by the regex engine of the stock library.
+//! The general engine: any regular expression, by the regex engine of the stock library.
 //!
 //! Guarantee: the matches are those of `onig::Regex::find_iter`, which stock calls (tokenizers 0.23.3, onig 6.5.3), or
 //! an error. Where stock panics at the step limit of a match, and where it would search for minutes, this returns
@@ -22,6 +22,7 @@ const COMPILER_STACK: usize = 64 << 20;
 /// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct Engine {
+    role: &'static str,
     pattern: String,
     pub(super) regex: Regex,
     /// Whether a long text must be searched place by place, to stay within the limits.
@@ -29,9 +30,9 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Compiles `pattern` as stock does, in Oniguruma's own syntax.
-    pub(super) fn new(pattern: &str) -> Result<Self> {
-        let refused = |why: String| Error::SplitPattern(format!("split pattern {} {why}", shown(pattern)));
+    /// Compiles `pattern` as stock does, in Oniguruma's own syntax; `role` is what messages call it.
+    pub(super) fn new(role: &'static str, pattern: &str) -> Result<Self> {
+        let refused = |why: String| Error::SplitPattern(format!("{role} {} {why}", shown(pattern)));
         if pattern.len() > LONGEST_PATTERN {
             return Err(refused(format!(
                 "has {} bytes; hf_bpe compiles at most {LONGEST_PATTERN}",
@@ -40,6 +41,7 @@ impl Engine {
         }
         let regex = compile(pattern).map_err(|why| refused(format!("can't be compiled: {why}")))?;
         Ok(Self {
+            role,
             pattern: pattern.to_owned(),
             regex,
             place_by_place: !cost::is_linear(pattern) && cost::is_local(pattern),
@@ -63,9 +65,9 @@ impl Engine {
         Ok(())
     }
 
-    /// The pattern as messages show it: whole, or its beginning.
+    /// The pattern as messages show it: what it is for, and the whole of it or its beginning.
     pub(super) fn shown(&self) -> String {
-        shown(&self.pattern)
+        format!("{} {}", self.role, shown(&self.pattern))
     }
 }
 

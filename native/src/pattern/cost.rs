@@ -1,4 +1,4 @@
-//! What a split pattern can cost, judged by its form; never what it matches.
+//! What a regular expression can cost, judged by its form; never what it matches.
 //!
 //! Guarantee: a wrong judgement costs time, never a match. The judge reads the pattern as the crate `regex-syntax` does, which is
 //! close enough to Oniguruma for this.

@@ -1,0 +1,122 @@
+"""Training anew: a new vocabulary in the pipeline of an old tokenizer, as upstream's `train_new_from_iterator` does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tokenizers import AddedToken
+
+from hf_bpe import pipeline_json
+from hf_bpe import trainer_settings as checks
+from hf_bpe.corpus import open_corpus
+from hf_bpe.trainer_settings import TrainerSettings
+from hf_bpe.training import added_token_json, counter_of, train_pipeline
+
+
+def retrain(
+    tokenizer_json: str,
+    text_iterator: Iterable[str] | Iterable[list[str]],
+    vocab_size: int,
+    length: int | None = None,
+    new_special_tokens: Sequence[str | AddedToken] | None = None,
+    special_tokens_map: Mapping[str, str] | None = None,
+    *,
+    min_frequency: int = 0,
+    max_token_length: int | None = None,
+    show_progress: bool = True,
+    special_tokens_last: bool = False,
+    num_threads: int | None = None,
+    **kwargs: Any,
+) -> str:
+    """Return the `tokenizer.json` of a tokenizer trained anew in the pipeline of another one.
+
+    Does what upstream's `train_new_from_iterator` does, with the stock trainer's defaults: the special tokens of
+    the old tokenizer come first, then new ones; its other added tokens are left out, and every id that the pipeline
+    holds is looked up anew, in a `Sequence` of post-processors too, where upstream keeps the old ones. Affixes are
+    those of the old model, unless they are given.
+
+    Args:
+        tokenizer_json: The old tokenizer.
+        text_iterator: The texts, or anything else that `train` accepts.
+        vocab_size: The number of tokens.
+        length: The number of texts, for the progress bar.
+        new_special_tokens: Special tokens to add.
+        special_tokens_map: New names for special tokens, by their old names.
+        min_frequency: As in `train`.
+        max_token_length: As in `train`.
+        show_progress: Whether to show a bar on stderr.
+        special_tokens_last: As in `train`.
+        num_threads: As in `train`.
+        **kwargs: Further settings of the stock trainer: `initial_alphabet` and `limit_alphabet`, for characters,
+            `continuing_subword_prefix` and `end_of_word_suffix`; `progress_format` is accepted and not needed.
+
+    Raises:
+        ValueError: The post-processor adds a token that the new vocabulary lacks, or a setting can't be followed.
+    """
+    pipeline = json.loads(tokenizer_json)
+    checks.check_numbers(num_threads=num_threads)
+    renamed = dict(special_tokens_map or {})
+    kept = [token for token in pipeline["added_tokens"] if token["special"]]
+    specials = [_renamed(token, renamed) for token in kept] + [
+        added_token_json(token) for token in new_special_tokens or ()
+    ]
+    trainer = TrainerSettings(
+        vocab_size=vocab_size,
+        special_tokens=[token["content"] for token in specials],
+        special_tokens_last=special_tokens_last,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        **_stock_settings(kwargs, pipeline),
+    )
+    counter = counter_of(pipeline, num_threads, who="tokenizer.json")
+    corpus = open_corpus(text_iterator)
+    trained, _ = train_pipeline(
+        pipeline,
+        counter,
+        corpus,
+        trainer,
+        specials,
+        progress=show_progress,
+        length=length,
+        renamed=renamed,
+        may_exceed=True,
+    )
+    return json.dumps(trained, ensure_ascii=False)
+
+
+def _renamed(token: Mapping[str, Any], renamed: Mapping[str, str]) -> pipeline_json.Json:
+    flags = {name: value for name, value in token.items() if name != "id"}
+    return flags | {"content": renamed.get(token["content"], token["content"])}
+
+
+def _stock_settings(kwargs: Mapping[str, Any], pipeline: pipeline_json.Json) -> dict[str, Any]:
+    """Return the trainer's settings that upstream takes from `kwargs` or from the old tokenizer.
+
+    Raises:
+        TypeError: The stock trainer has no such setting.
+        ValueError: `limit_alphabet` would drop bytes.
+    """
+    for name in kwargs:
+        if name not in _STOCK_SETTINGS:
+            raise TypeError(f"train_new_from_iterator() got an unexpected keyword argument {name!r}")
+    model = pipeline["model"]
+    affixes = {name: kwargs.get(name, model.get(name)) for name in ("continuing_subword_prefix", "end_of_word_suffix")}
+    limit = kwargs.get("limit_alphabet")
+    if not pipeline_json.is_byte_level(pipeline["pre_tokenizer"]):
+        # Of longer strings the stock trainer takes the first character.
+        initial = [text[0] for text in kwargs.get("initial_alphabet") or () if text]
+        return affixes | {"characters": True, "initial_alphabet": initial, "limit_alphabet": limit}
+    if limit:
+        raise ValueError(f"limit_alphabet={limit!r} is for vocabularies of characters; this one has all 256 bytes")
+    return affixes
+
+
+_STOCK_SETTINGS = (
+    "initial_alphabet",
+    "progress_format",
+    "limit_alphabet",
+    "continuing_subword_prefix",
+    "end_of_word_suffix",
+)

@@ -1,0 +1,224 @@
+//! Characters that become one token before anything else can happen to their bytes.
+//!
+//! Byte pair encoding begins with bytes, so a Chinese text has three symbols a character, and most of its merges do
+//! nothing but put characters together again. Where nothing can come between the bytes of a character, they need not be
+//! taken apart.
+//!
+//! Guarantee: the result of merging is the same. Let `R` be the highest rank among the merges that make a character out
+//! of its bytes, alone. The character is *whole* where each merge that could join a part of it with a neighbour, and
+//! each merge of the finished character, ranks after `R`. Then, lowest rank first, all its own merges happen before any
+//! of those, and until then no other merge can tell whether they have happened yet. Parts at its end meet what follows
+//! so seldom that a character with any such merge is never whole. Parts at its start do meet what comes before (a space
+//! and the first byte of a Cyrillic letter, say): for those it depends on the character before.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::merges::{Merges, Rank};
+use crate::vocab::{TokenBytes, TokenId};
+
+const BLOCK: usize = 64;
+/// No character: ids of whole characters are below it.
+const NONE: TokenId = TokenId::MAX;
+
+/// The characters beyond ASCII that may be whole, and what may come between their bytes.
+#[derive(Clone)]
+pub struct WholeCharacters {
+    // For each 64 code points, the number of their block; blocks without a character share number 0.
+    block_of: Vec<u16>,
+    blocks: Vec<[Whole; BLOCK]>,
+    conflicts: Conflicts,
+}
+
+#[derive(Clone, Copy)]
+struct Whole {
+    id: TokenId,
+    // The highest rank of the merges that make it.
+    rank: Rank,
+}
+
+impl WholeCharacters {
+    /// Finds them among the tokens of a vocabulary.
+    pub fn new(tokens: &TokenBytes, symbols_of_bytes: &[Option<TokenId>; 256], merges: &Merges) -> Self {
+        let none = Whole { id: NONE, rank: 0 };
+        let mut table = Self {
+            block_of: vec![0; 0x11_0000 / BLOCK],
+            blocks: vec![[none; BLOCK]],
+            conflicts: Conflicts::new(tokens, merges),
+        };
+        let first = FirstRanks::new(merges);
+        for (bytes, id) in tokens.iter().filter(|(bytes, id)| bytes.len() > 1 && *id != NONE) {
+            let Some(char) = only_character(bytes) else {
+                continue;
+            };
+            let symbols: Option<Vec<_>> = bytes
+                .iter()
+                .map(|&byte| symbols_of_bytes[byte as usize])
+                .collect();
+            if let Some(rank) = symbols.and_then(|symbols| rank_of_whole(symbols, id, merges, &first)) {
+                table.insert(char, Whole { id, rank });
+            }
+        }
+        table
+    }
+
+    /// The token of `char` after `before`, if it is whole there.
+    #[inline]
+    pub fn get(&self, char: char, before: Option<char>) -> Option<TokenId> {
+        let code_point = char as usize;
+        let block = self.block_of[code_point / BLOCK];
+        let whole = self.blocks[block as usize][code_point % BLOCK];
+        (whole.id != NONE && !self.conflicts.before(before, char, whole.rank)).then_some(whole.id)
+    }
+
+    fn insert(&mut self, char: char, whole: Whole) {
+        let block = &mut self.block_of[char as usize / BLOCK];
+        if *block == 0 {
+            *block = self.blocks.len() as u16;
+            self.blocks.push([Whole { id: NONE, rank: 0 }; BLOCK]);
+        }
+        self.blocks[*block as usize][char as usize % BLOCK] = whole;
+    }
+}
+
+/// The merges that join what ends with a character and the first bytes of another one.
+#[derive(Clone)]
+struct Conflicts {
+    // The lowest rank, by the character and the first byte.
+    ranks: HashMap<u32, Rank, FxBuildHasher>,
+    // Which keys may be in `ranks`: one bit for each value of some bits of the character. Most have none.
+    seldom: Box<[u64; SELDOM / 64]>,
+    // The lowest rank of such a merge whose left part is itself only the end of a character.
+    partial: Rank,
+}
+
+const SELDOM: usize = 1 << 14;
+
+impl Conflicts {
+    fn new(tokens: &TokenBytes, merges: &Merges) -> Self {
+        let mut conflicts = Self {
+            ranks: HashMap::default(),
+            seldom: Box::new([0; SELDOM / 64]),
+            partial: Rank::MAX,
+        };
+        for (left, right, merge) in merges.iter() {
+            let (Some(left), Some(right)) = (tokens.bytes(left), tokens.bytes(right)) else {
+                continue;
+            };
+            if right
+                .first()
+                .is_some_and(|&lead| lead >= 0xC0 && right.len() < length_of(lead))
+            {
+                conflicts.insert(left, right[0], merge.rank);
+            }
+        }
+        conflicts
+    }
+
+    fn insert(&mut self, left: &[u8], lead: u8, rank: Rank) {
+        let Some(last) = last_character(left) else {
+            self.partial = self.partial.min(rank);
+            return;
+        };
+        let bit = last as usize % SELDOM;
+        self.seldom[bit / 64] |= 1 << (bit % 64);
+        let lowest = self.ranks.entry(key(last, lead)).or_insert(rank);
+        *lowest = rank.min(*lowest);
+    }
+
+    /// Whether anything up to `rank` may join what ends with `before` and a part of `char`.
+    #[inline]
+    fn before(&self, before: Option<char>, char: char, rank: Rank) -> bool {
+        let Some(before) = before else { return false };
+        let bit = before as usize % SELDOM;
+        if self.partial <= rank {
+            return true;
+        }
+        self.seldom[bit / 64] >> (bit % 64) & 1 == 1
+            && self
+                .ranks
+                .get(&key(before, lead_of(char)))
+                .is_some_and(|&lowest| lowest <= rank)
+    }
+}
+
+fn key(last: char, lead: u8) -> u32 {
+    (last as u32) << 8 | u32::from(lead)
+}
+
+fn lead_of(char: char) -> u8 {
+    let mut bytes = [0; 4];
+    char.encode_utf8(&mut bytes);
+    bytes[0]
+}
+
+/// How many bytes a character has that begins with `lead`.
+fn length_of(lead: u8) -> usize {
+    match lead {
+        0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        _ => 4,
+    }
+}
+
+/// The character that `bytes` end with.
+fn last_character(bytes: &[u8]) -> Option<char> {
+    let start = bytes.iter().rposition(|byte| byte & 0xC0 != 0x80)?;
+    only_character(&bytes[start..])
+}
+
+/// The character that `bytes` consist of.
+fn only_character(bytes: &[u8]) -> Option<char> {
+    let mut chars = std::str::from_utf8(bytes).ok()?.chars();
+    let char = chars.next()?;
+    chars.next().is_none().then_some(char)
+}
+
+/// The lowest rank at which a token is merged with anything at its left, and at its right.
+struct FirstRanks {
+    as_right: HashMap<TokenId, Rank, FxBuildHasher>,
+    as_left: HashMap<TokenId, Rank, FxBuildHasher>,
+}
+
+impl FirstRanks {
+    fn new(merges: &Merges) -> Self {
+        let mut first = Self {
+            as_right: HashMap::default(),
+            as_left: HashMap::default(),
+        };
+        for (left, right, merge) in merges.iter() {
+            for (map, id) in [(&mut first.as_left, left), (&mut first.as_right, right)] {
+                let rank = map.entry(id).or_insert(merge.rank);
+                *rank = merge.rank.min(*rank);
+            }
+        }
+        first
+    }
+}
+
+/// The highest rank of the merges that make `id` out of `symbols`, the bytes of a character; none where they don't, or
+/// where the end of the character or the whole of it may be merged with something else sooner.
+fn rank_of_whole(
+    mut symbols: Vec<TokenId>,
+    id: TokenId,
+    merges: &Merges,
+    first: &FirstRanks,
+) -> Option<Rank> {
+    let mut highest = 0;
+    let mut ends = vec![id];
+    while symbols.len() > 1 {
+        ends.extend(symbols.last());
+        let pairs = symbols.windows(2).enumerate();
+        let (merge, at) = pairs
+            .filter_map(|(at, pair)| Some((merges.get(pair[0], pair[1])?, at)))
+            .min_by_key(|(merge, at)| (merge.rank, *at))?;
+        highest = highest.max(merge.rank);
+        symbols[at] = merge.id;
+        symbols.remove(at + 1);
+    }
+    let later =
+        |map: &HashMap<TokenId, Rank, _>, id: TokenId| map.get(&id).is_none_or(|&rank| rank > highest);
+    let whole =
+        symbols == [id] && later(&first.as_right, id) && ends.iter().all(|&end| later(&first.as_left, end));
+    whole.then_some(highest)
+}
