@@ -90,9 +90,8 @@ def _describe(path: Path) -> str:
     if not path.is_file():
         return "a device or a pipe"
     try:
-        size = path.stat().st_size
         with path.open("rb") as file:
             start = file.read(16)
     except OSError as error:
         return f"unreadable ({error.strerror})"
-    return f"a file of {size:,} bytes that begins with {start!r}" if start else "empty"
+    return f"a file that begins with {start!r}" if start else "empty"

@@ -164,13 +164,13 @@ class SentencePiece:
         return [self._processor.decode(row) if row else "" for row in rows]
 
     def ordinary_ids(self) -> set[int]:
+        """Byte pieces are left out: alone they stand for no text, and `<0x20>` is a space only here."""
         model = self._processor
-        odd = (model.is_control, model.is_unknown, model.is_unused)
+        odd = (model.is_control, model.is_unknown, model.is_unused, model.is_byte)
         return {id for id in range(model.get_piece_size()) if not any(is_odd(id) for is_odd in odd)}
 
     def token_texts(self) -> Iterator[str]:
-        byte = self._processor.is_byte
-        pieces = (self._processor.id_to_piece(id) for id in sorted(self.ordinary_ids()) if not byte(id))
+        pieces = (self._processor.id_to_piece(id) for id in sorted(self.ordinary_ids()))
         return _texts(pieces, byte_level=False)
 
     def added_tokens(self) -> list[str]:
