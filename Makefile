@@ -30,14 +30,15 @@ test: $(BUILT) $(TEST_TOOLS)
 	cargo test --manifest-path native/Cargo.toml
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-lint: $(BUILT) $(LINT_TOOLS)
+# The packages that tests need are typed, and so checked with.
+lint: $(BUILT) $(LINT_TOOLS) $(TEST_TOOLS)
 	cargo fmt --manifest-path native/Cargo.toml --check
 	cargo clippy --manifest-path native/Cargo.toml --all-targets -- -D warnings
 	cargo clippy --manifest-path native/Cargo.toml --lib --features python -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest hf_bpe._native
+	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hf_bpe._native
 
 acceptance: $(BUILT) $(TEST_TOOLS)
 	$(BIN)/python tests/acceptance/run.py
