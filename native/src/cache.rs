@@ -3,10 +3,13 @@
 //! A cache changes speed, never results. It is bounded: short pretokens replace each other in a table of fixed
 //! size; longer ones fill a table that is emptied when it is full; very long ones are never kept.
 
-use std::hash::BuildHasher;
+mod long;
+mod lookups;
+
 use std::ops::Range;
 
-use hashbrown::DefaultHashBuilder;
+use long::LongPretokens;
+pub use lookups::Lookups;
 
 use crate::vocab::TokenId;
 
@@ -18,86 +21,13 @@ const FIRST_SLOTS: usize = 1 << 12;
 const LAST_SLOTS: usize = 1 << 19;
 /// Places that a pretoken may have. With two, half of the words of a first pass over English were missed again in the second.
 const WAYS: usize = 4;
-/// Pretokens of more than this many bytes are not kept at all.
-const LONGEST: usize = 256;
-/// The table of longer pretokens is emptied when its entries take this many words of four bytes: 16 MB.
-const LONG_WORDS: usize = 4 << 20;
 
 /// One thread's memory of pretokens.
 #[derive(Default)]
 pub struct PretokenCache {
     slots: Vec<Slot>,
     used: usize,
-    long: LongCache,
-}
-
-/// Pretokens of one text on their way through the cache. Cutting guesses branches wrong and looking up waits for memory;
-/// done in turns of some dozen pretokens, the waits of one turn overlap.
-pub struct Lookups<'a, M> {
-    text: &'a [u8],
-    cache: &'a mut PretokenCache,
-    miss: M,
-    ranges: [(u32, u32); TURN],
-    count: usize,
-}
-
-/// Pretokens that are looked up together.
-const TURN: usize = 64;
-
-impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
-    /// `miss` appends the ids of a pretoken of `text` that `cache` doesn't know.
-    pub fn new(text: &'a [u8], cache: &'a mut PretokenCache, miss: M) -> Self {
-        Self {
-            text,
-            cache,
-            miss,
-            ranges: [(0, 0); TURN],
-            count: 0,
-        }
-    }
-
-    /// Takes the next pretoken; its ids are appended now or later.
-    #[inline]
-    pub fn push(&mut self, range: Range<usize>, ids: &mut Vec<TokenId>) {
-        self.ranges[self.count] = (range.start as u32, range.end as u32);
-        self.count += 1;
-        if self.count == TURN {
-            self.finish(ids);
-        }
-    }
-
-    /// Appends the ids of every pretoken that was pushed.
-    pub fn finish(&mut self, ids: &mut Vec<TokenId>) {
-        let count = std::mem::take(&mut self.count);
-        let mut keys = [(None, 0); TURN];
-        for (key, &(start, end)) in keys.iter_mut().zip(&self.ranges[..count]) {
-            let inline = inline_key(self.text, start as usize, end as usize);
-            *key = (inline, inline.map_or(0, |key| self.cache.place_of(key)));
-        }
-        let mut known = ids.len();
-        // All places of a slot are copied and those too many overwritten by the next: a copy of fixed size costs less than
-        // a loop.
-        let room = |ids: &mut Vec<TokenId>, known: usize, left: usize| ids.resize(known + left * SLOT_IDS, 0);
-        room(ids, known, count);
-        for (at, &(key, place)) in keys[..count].iter().enumerate() {
-            let (start, end) = self.ranges[at];
-            let range = start as usize..end as usize;
-            if let Some(slot) = key.and_then(|key| self.cache.find(key, place)) {
-                ids[known..known + SLOT_IDS].copy_from_slice(&slot.ids);
-                known += slot.count as usize;
-                continue;
-            }
-            ids.truncate(known);
-            // A short pretoken of many ids is kept with the long ones.
-            if !self.cache.long.get(&self.text[range.clone()], ids) {
-                (self.miss)(range.clone(), ids);
-                self.cache.insert(&self.text[range], &ids[known..]);
-            }
-            known = ids.len();
-            room(ids, known, count - at - 1);
-        }
-        ids.truncate(known);
-    }
+    long: LongPretokens,
 }
 
 /// 32 bytes, so that two slots share a cache line. `key` holds the bytes, and their number in its top byte; it is 0 in an
@@ -126,8 +56,7 @@ impl PretokenCache {
     pub fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
         match inline_key(pretoken, 0, pretoken.len()) {
             Some(key) if ids.len() <= SLOT_IDS => self.insert_inline(key, ids),
-            _ if pretoken.len() <= LONGEST => self.long.insert(pretoken, ids),
-            _ => {}
+            _ => self.long.insert(pretoken, ids),
         }
     }
 
@@ -186,120 +115,6 @@ impl PretokenCache {
             if slot.key != 0 {
                 self.place(slot);
             }
-        }
-    }
-}
-
-/// Longer pretokens. Entries lie one after the other in one buffer, so that keeping one allocates nothing.
-#[derive(Default)]
-struct LongCache {
-    // Where the entry begins in `words`, plus one; 0 where a place is empty. Half of the hash beside it spares a look.
-    places: Vec<(u32, u32)>,
-    count: usize,
-    // Each entry: the number of bytes and of ids, the bytes, the ids.
-    words: Vec<u32>,
-    hasher: DefaultHashBuilder,
-}
-
-impl LongCache {
-    const FIRST_PLACES: usize = 1 << 10;
-
-    fn get(&self, pretoken: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        if pretoken.len() > LONGEST || self.places.is_empty() {
-            return false;
-        }
-        match self.find(pretoken) {
-            Ok(entry) => {
-                ids.extend_from_slice(self.entry(entry).1);
-                true
-            }
-            Err(_) => false,
-        }
-    }
-
-    fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
-        if self.words.len() > LONG_WORDS {
-            self.places.fill((0, 0));
-            self.words.clear();
-            self.count = 0;
-        }
-        if 2 * self.count >= self.places.len() {
-            self.grow();
-        }
-        if let Err((place, tag)) = self.find(pretoken) {
-            self.count += 1;
-            self.places[place] = (self.words.len() as u32 + 1, tag);
-            self.words.push((pretoken.len() << 16 | ids.len()) as u32);
-            let (whole, rest) = pretoken.as_chunks::<4>();
-            self.words
-                .extend(whole.iter().map(|&word| u32::from_le_bytes(word)));
-            if !rest.is_empty() {
-                let mut word = [0; 4];
-                word[..rest.len()].copy_from_slice(rest);
-                self.words.push(u32::from_le_bytes(word));
-            }
-            self.words.extend_from_slice(ids);
-        }
-    }
-
-    /// Where the entry of `pretoken` begins, or the place that it would take and its tag.
-    fn find(&self, pretoken: &[u8]) -> Result<usize, (usize, u32)> {
-        let hash = self.hasher.hash_one(pretoken);
-        let tag = (hash >> 32) as u32;
-        let mask = self.places.len() - 1;
-        let mut place = hash as usize & mask;
-        loop {
-            match self.places[place] {
-                (0, _) => return Err((place, tag)),
-                (entry, found) if found == tag && self.is(entry as usize - 1, pretoken) => {
-                    return Ok(entry as usize - 1);
-                }
-                _ => place = (place + 1) & mask,
-            }
-        }
-    }
-
-    fn is(&self, entry: usize, pretoken: &[u8]) -> bool {
-        let (length, _) = self.sizes(entry);
-        let key = &self.words[entry + 1..entry + 1 + length.div_ceil(4)];
-        let (whole, rest) = pretoken.as_chunks::<4>();
-        length == pretoken.len()
-            && whole
-                .iter()
-                .zip(key)
-                .all(|(bytes, word)| *bytes == word.to_le_bytes())
-            && (rest.is_empty() || key[whole.len()].to_le_bytes().starts_with(rest))
-    }
-
-    fn sizes(&self, entry: usize) -> (usize, usize) {
-        let sizes = self.words[entry] as usize;
-        (sizes >> 16, sizes & 0xFFFF)
-    }
-
-    /// The words of the key, and the ids.
-    fn entry(&self, entry: usize) -> (&[u32], &[TokenId]) {
-        let (length, count) = self.sizes(entry);
-        let (key, rest) = self.words[entry + 1..].split_at(length.div_ceil(4));
-        (key, &rest[..count])
-    }
-
-    fn grow(&mut self) {
-        let places = (self.places.len() * 2).max(Self::FIRST_PLACES);
-        let old = std::mem::replace(&mut self.places, vec![(0, 0); places]);
-        let mut key = Vec::new();
-        for (entry, tag) in old.into_iter().filter(|&(entry, _)| entry != 0) {
-            let (length, _) = self.sizes(entry as usize - 1);
-            key.clear();
-            key.extend(
-                self.entry(entry as usize - 1)
-                    .0
-                    .iter()
-                    .flat_map(|word| word.to_le_bytes()),
-            );
-            let Err((place, _)) = self.find(&key[..length]) else {
-                continue;
-            };
-            self.places[place] = (entry, tag);
         }
     }
 }
@@ -435,7 +250,7 @@ mod tests {
             cache.insert(&i.to_le_bytes(), &[i]);
         }
 
-        assert!(cache.long.words.len() <= LONG_WORDS + 1024);
+        assert!(cache.long.is_bounded());
         assert!(cache.slots.len() <= LAST_SLOTS);
     }
 }
