@@ -355,6 +355,23 @@ def test_additional_special_tokens_of_a_config_count_before_those_of_an_old_map(
     assert ours("a <a><b> <c>")["input_ids"] == stock("a <a><b> <c>")["input_ids"]
 
 
+def test_named_tokens_with_flags_are_saved_alike_before_and_after_loading(tmp_path: Path) -> None:
+    image = AddedToken("<image>", rstrip=True, special=True)
+    ours = HfBpeTokenizer.from_pretrained(directory("gpt2"), extra_special_tokens={"image_token": image})
+
+    ours.save_pretrained(tmp_path / "first")
+    loaded = HfBpeTokenizer.from_pretrained(tmp_path / "first")
+    loaded.save_pretrained(tmp_path / "second")
+
+    for file in (tmp_path / "first").iterdir():
+        assert file.read_bytes() == (tmp_path / "second" / file.name).read_bytes()
+    stock = PreTrainedTokenizerFast.from_pretrained(tmp_path / "first")
+    assert loaded.image_token == stock.image_token == "<image>"
+    assert (
+        loaded("a <image>  b")["input_ids"] == ours("a <image>  b")["input_ids"] == stock("a <image>  b")["input_ids"]
+    )
+
+
 def test_truncation_and_padding_in_tokenizer_json_set_the_sides_as_in_stock(tmp_path: Path) -> None:
     plain = Tokenizer.from_file(str(directory("gpt2") / "tokenizer.json"))
     plain.enable_truncation(5, direction="left")
