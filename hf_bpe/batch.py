@@ -200,6 +200,8 @@ def _truncation(tokenizer: VocabularyMethods, options: Options, *, pairs: bool) 
     window = options.max_length - added
     if window < 0:
         raise ValueError(f"max_length={options.max_length} has no room for the {added} special tokens of each window.")
+    if options.stride < 0:
+        raise ValueError(f"stride={options.stride} is negative; give the number of tokens that windows share.")
     if options.stride and options.stride >= window:
         raise ValueError(
             f"stride={options.stride} must be smaller than the {window} tokens of text in a window "

@@ -125,6 +125,9 @@ def _legacy_special_tokens(saved: dict[str, Any], config: dict[str, Any], kwargs
     for name, value in saved.items():
         if kwargs.get(name):
             continue
+        if name == "additional_special_tokens" and (name in config or name in kwargs):
+            # The config's are extra special tokens by the time that stock reads this file, and count alone.
+            continue
         if name == "extra_special_tokens" and isinstance(value, list):
             listed = list(kwargs.get(name) or config.get(name) or [])
             value = listed + [token for token in map(_as_special, value) if token not in listed]

@@ -86,6 +86,10 @@ def adapt(staged: Path, prefix: str | None, *, stock: bool, auto_map: bool) -> l
     config = json.loads(path.read_text(encoding="utf-8"))
     if isinstance(config.get("auto_map"), dict) and _names_own_module(config["auto_map"]):
         del config["auto_map"]
+    if isinstance(named := config.get("model_specific_special_tokens"), dict):
+        # Their flags are in tokenizer.json, and loading gives the contents alone: so the next save writes the same.
+        contents = {name: token["content"] if isinstance(token, dict) else token for name, token in named.items()}
+        config["model_specific_special_tokens"] = contents
     if stock:
         config["tokenizer_class"] = "PreTrainedTokenizerFast"
         if isinstance(config.get("extra_special_tokens"), list):

@@ -337,6 +337,41 @@ def test_old_special_tokens_maps_are_read_as_stock_reads_them(tmp_path: Path) ->
     assert ours("a <bos>plain<y> <eos>")["input_ids"] == stock("a <bos>plain<y> <eos>")["input_ids"]
 
 
+@pytest.mark.parametrize(
+    "config", [{"additional_special_tokens": ["<a>", "<b>"]}, {"additional_special_tokens": []}, {}]
+)
+def test_additional_special_tokens_of_a_config_count_before_those_of_an_old_map(
+    config: dict[str, object], tmp_path: Path
+) -> None:
+    shutil.copy(directory("gpt2") / "tokenizer.json", tmp_path)
+    (tmp_path / CONFIG).write_text(json.dumps({"eos_token": "<|end|>"} | config))
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": ["<c>"]}))
+
+    ours = HfBpeTokenizer.from_pretrained(tmp_path)
+    stock = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+
+    assert ours.extra_special_tokens == stock.extra_special_tokens
+    assert ours.get_vocab() == stock.get_vocab()
+    assert ours("a <a><b> <c>")["input_ids"] == stock("a <a><b> <c>")["input_ids"]
+
+
+def test_named_tokens_with_flags_are_saved_alike_before_and_after_loading(tmp_path: Path) -> None:
+    image = AddedToken("<image>", rstrip=True, special=True)
+    ours = HfBpeTokenizer.from_pretrained(directory("gpt2"), extra_special_tokens={"image_token": image})
+
+    ours.save_pretrained(tmp_path / "first")
+    loaded = HfBpeTokenizer.from_pretrained(tmp_path / "first")
+    loaded.save_pretrained(tmp_path / "second")
+
+    for file in (tmp_path / "first").iterdir():
+        assert file.read_bytes() == (tmp_path / "second" / file.name).read_bytes()
+    stock = PreTrainedTokenizerFast.from_pretrained(tmp_path / "first")
+    assert loaded.image_token == stock.image_token == "<image>"
+    assert (
+        loaded("a <image>  b")["input_ids"] == ours("a <image>  b")["input_ids"] == stock("a <image>  b")["input_ids"]
+    )
+
+
 def test_truncation_and_padding_in_tokenizer_json_set_the_sides_as_in_stock(tmp_path: Path) -> None:
     plain = Tokenizer.from_file(str(directory("gpt2") / "tokenizer.json"))
     plain.enable_truncation(5, direction="left")

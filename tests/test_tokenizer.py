@@ -433,6 +433,26 @@ def test_a_stride_as_long_as_the_window_raises() -> None:
         pair("template")[0](["a"], truncation=True, max_length=4, stride=3)
 
 
+def test_a_negative_stride_raises() -> None:
+    with pytest.raises(ValueError, match="stride=-1 is negative; give the number of tokens that windows share"):
+        pair("template")[0](LONG, truncation=True, max_length=8, stride=-1)
+
+
+def test_tokenize_says_what_to_do_with_ids_and_has_no_tokens_for_no_text() -> None:
+    ours = pair("template")[0]
+    with pytest.raises(TypeError, match=r"tokenize takes a text, got a list of ids: call convert_ids_to_tokens\(\)"):
+        ours.tokenize([5, 6])
+    assert ours.tokenize([]) == []
+    assert ours.tokenize([], is_split_into_words=True, add_special_tokens=True) == ["<s>", "</s>"]
+
+
+@pytest.mark.parametrize(("tokens", "name"), [("a", "str"), (None, "NoneType"), (5, "int")])
+def test_only_lists_of_tokens_become_a_string(tokens: object, name: str) -> None:
+    with pytest.raises(TypeError, match=f"tokens must be a list of str, got {name}: put one token into a list"):
+        pair("template")[0].convert_tokens_to_string(tokens)  # type: ignore[arg-type]
+    assert pair("template")[0].convert_tokens_to_string(("a", "b")) == "ab"
+
+
 def test_a_window_without_room_for_the_special_tokens_raises() -> None:
     tokenizer = pair("template")[0]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from transformers.utils import logging
@@ -77,8 +77,14 @@ class DecodingMethods(VocabularyMethods):
         return text
 
     def convert_tokens_to_string(self, tokens: Sequence[str]) -> str:
-        """Return the text that the decoder makes of tokens."""
-        return self._core.decode_tokens(tokens)
+        """Return the text that the decoder makes of tokens.
+
+        Raises:
+            TypeError: `tokens` is one str, or not a list of str.
+        """
+        if isinstance(tokens, str) or not isinstance(tokens, Iterable):
+            raise TypeError(f"tokens must be a list of str, got {type(tokens).__name__}: put one token into a list")
+        return self._core.decode_tokens(list(tokens))
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """Return the bytes that ids stand for, without repairing damaged UTF-8."""

@@ -135,8 +135,16 @@ class EncodingMethods(VocabularyMethods):
         return self._core.encode_bytes(data)
 
     def tokenize(self, text: Any, pair: Any = None, add_special_tokens: bool = False, **kwargs: Any) -> list[str]:
-        """Return the tokens of a text, or of a pair."""
+        """Return the tokens of a text, or of a pair.
+
+        Raises:
+            TypeError: `text` is a list of ids.
+        """
         if kwargs or type(text) is not str:
+            if inputs.holds_ids(text):
+                raise TypeError("tokenize takes a text, got a list of ids: call convert_ids_to_tokens() for those")
+            if isinstance(text, (list, tuple)) and not text and not kwargs.get("is_split_into_words"):
+                return []
             encoding = self._encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs)
             tokens: list[str] = encoding.tokens()
             return tokens
