@@ -44,10 +44,18 @@ impl WholeCharacters {
         let mut table = Self {
             block_of: vec![0; 0x11_0000 / BLOCK],
             blocks: vec![[none; BLOCK]],
-            conflicts: Conflicts::new(tokens, merges),
+            conflicts: Conflicts::default(),
         };
-        let first = FirstRanks::new(merges);
-        for (bytes, id) in tokens.iter().filter(|(bytes, id)| bytes.len() > 1 && *id != NONE) {
+        let mut first = FirstRanks::new(tokens);
+        for (left, right, merge) in merges.iter() {
+            first.note(left, right, merge.rank);
+            if let Some(lead) = first.lead_of_part(right)
+                && let Some(left) = tokens.bytes(left)
+            {
+                table.conflicts.insert(left, lead, merge.rank);
+            }
+        }
+        for (bytes, id) in tokens.iter().filter(|(bytes, _)| is_near_a_character(bytes)) {
             let Some(char) = only_character(bytes) else {
                 continue;
             };
@@ -94,27 +102,17 @@ struct Conflicts {
 
 const SELDOM: usize = 1 << 14;
 
-impl Conflicts {
-    fn new(tokens: &TokenBytes, merges: &Merges) -> Self {
-        let mut conflicts = Self {
+impl Default for Conflicts {
+    fn default() -> Self {
+        Self {
             ranks: HashMap::default(),
             seldom: Box::new([0; SELDOM / 64]),
             partial: Rank::MAX,
-        };
-        for (left, right, merge) in merges.iter() {
-            let (Some(left), Some(right)) = (tokens.bytes(left), tokens.bytes(right)) else {
-                continue;
-            };
-            if right
-                .first()
-                .is_some_and(|&lead| lead >= 0xC0 && right.len() < length_of(lead))
-            {
-                conflicts.insert(left, right[0], merge.rank);
-            }
         }
-        conflicts
     }
+}
 
+impl Conflicts {
     fn insert(&mut self, left: &[u8], lead: u8, rank: Rank) {
         let Some(last) = last_character(left) else {
             self.partial = self.partial.min(rank);
@@ -174,25 +172,79 @@ fn only_character(bytes: &[u8]) -> Option<char> {
     chars.next().is_none().then_some(char)
 }
 
-/// The lowest rank at which a token is merged with anything at its left, and at its right.
-struct FirstRanks {
-    as_right: HashMap<TokenId, Rank, FxBuildHasher>,
-    as_left: HashMap<TokenId, Rank, FxBuildHasher>,
+/// Whether `bytes` may be a character beyond ASCII, or a part of one.
+fn is_near_a_character(bytes: &[u8]) -> bool {
+    bytes.len() <= 4 && bytes.first().is_some_and(|&first| first >= 0x80)
 }
 
+/// For the tokens that may be characters or parts of one: the lowest rank at which one is merged with anything at its left,
+/// and at its right. Ids from [`MOST_IDS`] on are left out, so their characters are never whole.
+struct FirstRanks {
+    // Where a token stands in `tokens`, by its id.
+    places: Vec<u32>,
+    tokens: Vec<Near>,
+}
+
+struct Near {
+    as_right: Rank,
+    as_left: Rank,
+    // The first byte, where the token is the start of a character and not all of it.
+    lead: Option<u8>,
+}
+
+const MOST_IDS: usize = 1 << 20;
+const NOWHERE: u32 = u32::MAX;
+
 impl FirstRanks {
-    fn new(merges: &Merges) -> Self {
+    fn new(tokens: &TokenBytes) -> Self {
         let mut first = Self {
-            as_right: HashMap::default(),
-            as_left: HashMap::default(),
+            places: Vec::new(),
+            tokens: Vec::new(),
         };
-        for (left, right, merge) in merges.iter() {
-            for (map, id) in [(&mut first.as_left, left), (&mut first.as_right, right)] {
-                let rank = map.entry(id).or_insert(merge.rank);
-                *rank = merge.rank.min(*rank);
-            }
+        let near = |(bytes, id): &(&[u8], TokenId)| is_near_a_character(bytes) && (*id as usize) < MOST_IDS;
+        for (bytes, id) in tokens.iter().filter(near) {
+            let length = first.places.len().max(id as usize + 1);
+            first.places.resize(length, NOWHERE);
+            first.places[id as usize] = first.tokens.len() as u32;
+            first.tokens.push(Near {
+                as_right: Rank::MAX,
+                as_left: Rank::MAX,
+                lead: (bytes[0] >= 0xC0 && bytes.len() < length_of(bytes[0])).then_some(bytes[0]),
+            });
         }
         first
+    }
+
+    fn note(&mut self, left: TokenId, right: TokenId, rank: Rank) {
+        if let Some(place) = self.place(left) {
+            let near = &mut self.tokens[place];
+            near.as_left = rank.min(near.as_left);
+        }
+        if let Some(place) = self.place(right) {
+            let near = &mut self.tokens[place];
+            near.as_right = rank.min(near.as_right);
+        }
+    }
+
+    #[inline]
+    fn place(&self, id: TokenId) -> Option<usize> {
+        let place = *self.places.get(id as usize)?;
+        (place != NOWHERE).then_some(place as usize)
+    }
+
+    fn lead_of_part(&self, id: TokenId) -> Option<u8> {
+        self.tokens[self.place(id)?].lead
+    }
+
+    /// Whether `id` is merged with nothing at its left up to `rank`.
+    fn left_is_later(&self, id: TokenId, rank: Rank) -> bool {
+        self.place(id)
+            .is_some_and(|place| self.tokens[place].as_right > rank)
+    }
+
+    fn right_is_later(&self, id: TokenId, rank: Rank) -> bool {
+        self.place(id)
+            .is_some_and(|place| self.tokens[place].as_left > rank)
     }
 }
 
@@ -208,6 +260,8 @@ fn rank_of_whole(
     let mut ends = vec![id];
     while symbols.len() > 1 {
         ends.extend(symbols.last());
+        // What joins a start with the character before it was looked for among the known tokens only.
+        first.place(symbols[0])?;
         let pairs = symbols.windows(2).enumerate();
         let (merge, at) = pairs
             .filter_map(|(at, pair)| Some((merges.get(pair[0], pair[1])?, at)))
@@ -216,10 +270,9 @@ fn rank_of_whole(
         symbols[at] = merge.id;
         symbols.remove(at + 1);
     }
-    let later =
-        |map: &HashMap<TokenId, Rank, _>, id: TokenId| map.get(&id).is_none_or(|&rank| rank > highest);
-    let whole =
-        symbols == [id] && later(&first.as_right, id) && ends.iter().all(|&end| later(&first.as_left, end));
+    let whole = symbols == [id]
+        && first.left_is_later(id, highest)
+        && ends.iter().all(|&end| first.right_is_later(end, highest));
     whole.then_some(highest)
 }
 
