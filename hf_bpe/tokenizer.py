@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -92,6 +93,8 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         self._core = loading.read_core(kwargs.pop("tokenizer_object", None), tokenizer_file, settings)
         if dropout_seed is not None:
             self._core = self._core.with_dropout_seed(dropout_seed)
+        for oddity in self._core.warnings():
+            warnings.warn(oddity, stacklevel=2)
         kwargs = {name: settings[name] for name in settings if name not in (*files, "tokenizer_object")}
         listed = kwargs.pop("added_tokens_decoder", None) or {}
         # Not the parent's initialiser: it fills a trie and tables of added tokens that the core replaces.
