@@ -185,3 +185,16 @@ def test_a_normalizer_that_undoes_another_moves_offsets_as_in_stock() -> None:
     ours, stock = Tokenizer.from_json(json.dumps(data)), tokenizers.Tokenizer.from_str(json.dumps(data))
 
     assert ours.encode("xe\u0301").offsets == stock.encode("xe\u0301").offsets == [(0, 1), (1, 2), (1, 2), (1, 2)]
+
+
+def test_what_was_cached_as_bytes_is_not_taken_for_the_byte_alphabet() -> None:
+    data = random_pipeline(0).json | {"added_tokens": [], "post_processor": None}
+    data["normalizer"] = {"type": "Replace", "pattern": {"Regex": "$"}, "content": "x"}
+    data["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
+    units = [bytes_to_token(bytes([byte])) for byte in range(256)]
+    data["model"] = {"type": "BPE", "vocab": {unit: id for id, unit in enumerate(units)}, "merges": []}
+    ours, stock = Tokenizer.from_json(json.dumps(data)), tokenizers.Tokenizer.from_str(json.dumps(data))
+
+    # U+0120 stands for a space in the byte alphabet. The pattern matches at the start where a newline is.
+    for text in ("\u0120b", "\n b", "\u0120b", "\n\u00e9", "\u00c3\u00a9", "\n\u00e9"):
+        assert ours.encode_ids(text) == stock.encode(text).ids, text

@@ -402,6 +402,11 @@ impl Tokenizer {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let State { cache, symbols, .. } = state;
+        // On the route over bytes the cache knows pretokens by their bytes; here they are written in the byte alphabet.
+        let model = &Model {
+            cached: model.cached && self.route == Route::Pieces,
+            ..*model
+        };
         self.added
             .split_normalized(segment.text(), allowed, &mut |range, id| match id {
                 Some(id) => {
