@@ -2,8 +2,7 @@
 //!
 //! Pairs stand in a tree of minima with sixteen children a node. One merge changes three pairs, and each change looks at
 //! sixteen neighbours a level: n log n in all. The usual pretoken of a dozen bytes is one node, a scan without a
-//! branch, so the same code serves short ones and a million symbols. (A scan that shifts and a heap, one for short and one
-//! for long pretokens, took a third longer on the misses of Chinese.)
+//! branch, so the same code serves short ones and a million symbols.
 
 use crate::merges::Merge;
 
