@@ -22,8 +22,8 @@ LAYERS: tuple[set[str], ...] = (
     {"batch", "methods", "retraining", "training"},
     {"tokenizer"},
     {"from_formats"},
-    {"verification"},
-    {"converting", "linting"},
+    {"chat", "verification"},
+    {"converting", "embeddings", "extension", "linting"},
     {"__init__"},
     {"cli"},
 )

@@ -1,0 +1,1 @@
+"""Chat templates: upstream's text, ids that no user text can break, masks, prefixes."""

@@ -1,0 +1,1 @@
+"""Embedding rows that follow a vocabulary, in memory and in safetensors files."""
