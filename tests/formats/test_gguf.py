@@ -193,8 +193,29 @@ def test_tokens_that_only_ignore_merges_reaches_need_a_name_that_sets_it(tmp_pat
     core = vocabulary.core.with_component("pre_tokenizer", json.dumps(gpt2))
 
     gguf.write(vocabulary, tmp_path / "x.gguf")
-    with pytest.raises(ConversionError, match=r"'gpt-2' it is not. The text 'abc' would change"):
+    with pytest.raises(
+        ConversionError, match=r"with the pre-tokenizer 'gpt-2' it is False. The text 'abc' would change"
+    ):
         gguf.write(vocabulary.replace(core=core), tmp_path / "x.gguf")
+
+
+def test_tokens_that_merges_alone_take_apart_need_a_name_that_does_not_set_ignore_merges(tmp_path: Path) -> None:
+    """Tekken's name takes a whole pretoken first; the pattern of Llama 3 has a second name, which doesn't."""
+    dead = byte_fields(pre=Field("dbrx", STRING), merges=Field(["b c"], ARRAY, STRING), token_type=None)
+    dead[metadata.TOKENS].value[256:258] = ["bc", "abc"]
+    vocabulary = read(dead, tmp_path).replace(details={})
+    core = vocabulary.core
+    assert encode(vocabulary, "abc") != [257]
+
+    gguf.write(vocabulary, tmp_path / "x.gguf")
+    assert by_package(tmp_path / "x.gguf")[metadata.PRE] == "dbrx"
+    steps = json.loads(core.to_json())["pre_tokenizer"]
+    steps["pretokenizers"][0]["pattern"]["Regex"] = PRE_TOKENIZERS["tekken"].patterns[0]
+    other = vocabulary.replace(core=core.with_component("pre_tokenizer", json.dumps(steps)))
+    with pytest.raises(
+        ConversionError, match=r"ignore_merges is False, and with .* 'tekken' it is True. The text 'abc'"
+    ):
+        gguf.write(other, tmp_path / "x.gguf")
 
 
 def test_holes_become_unused_tokens_and_no_id_moves(tmp_path: Path) -> None:
@@ -324,7 +345,7 @@ WRONG_FIELDS: dict[str, tuple[dict[str, Field], str]] = {
     "kind": (byte_fields(model=Field("bert", STRING)), r"ggml.model is 'bert'; hf_bpe supports 'gpt2' and 'llama'"),
     "no kind": (byte_fields(model=None), r"ggml.model is None"),
     "kind of a number": (byte_fields(model=Field(1, UINT32)), r"ggml.model is 1; it should be a string"),
-    "pre": (byte_fields(pre=Field("kimi-k2", STRING)), r"ggml.pre is 'kimi-k2'; hf_bpe supports 'a.x-4.0'"),
+    "pre": (byte_fields(pre=Field("afmoe", STRING)), r"ggml.pre is 'afmoe'; hf_bpe supports 'a.x-4.0'"),
     "no tokens": (byte_fields(tokens=None), r"ggml.tokens is missing"),
     "tokens of a number": (byte_fields(tokens=Field(1, UINT32)), r"ggml.tokens is no array of the type"),
     "double": (
@@ -456,7 +477,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 def test_split_patterns_that_are_named_twice_are_the_same() -> None:
     for name, known in PRE_TOKENIZERS.items():
         if len(known.patterns) == 1 and known.patterns[0] in SPLIT_PATTERNS.values():
-            assert name in ("gpt-2", "llama-bpe", "dbrx", "qwen2", "gpt-4o")
+            assert name in ("gpt-2", "llama-bpe", "dbrx", "qwen2", "gpt-4o", "granite-embed-multi-97m")
 
 
 def test_pieces_go_over_to_a_sentencepiece_model(shared: Path) -> None:

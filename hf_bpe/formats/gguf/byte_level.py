@@ -158,16 +158,15 @@ def _name(vocabulary: Vocabulary, kept: metadata.Kept | None) -> str:
             f"Known are {', '.join(map(repr, PRE_TOKENIZERS))}."
         )
     wanted = vocabulary.ignore_merges
-    for name in names:
-        known = named(name)
-        if known is not None and known.ignore_merges == wanted:
-            return name
-    unreached = _not_reached_by_merges(vocabulary)
-    if unreached is not None:
+    fitting = [name for name in names if (known := named(name)) is not None and known.ignore_merges == wanted]
+    if names[0] in fitting or (unreached := _not_reached_by_merges(vocabulary)) is None:
+        return names[0]
+    if not fitting:
         raise _refusal(
-            f"ignore_merges is {wanted}, and with the pre-tokenizer {names[0]!r} it is not. The text {unreached!r}"
+            f"ignore_merges is {wanted}, and with the pre-tokenizer {names[0]!r} it is {not wanted}. "
+            f"The text {unreached!r}"
         )
-    return names[0]
+    return fitting[0]
 
 
 def _patterns(vocabulary: Vocabulary) -> tuple[str, ...]:
@@ -192,15 +191,16 @@ def _patterns(vocabulary: Vocabulary) -> tuple[str, ...]:
 
 def _not_reached_by_merges(vocabulary: Vocabulary) -> str | None:
     """Return the shortest text of a token that merges alone don't make, or None: the flag then makes no difference."""
-    core = vocabulary.core
-    settings = json.loads(core.to_json(pretty=False))
-    settings["model"]["ignore_merges"] = False
-    merging = Tokenizer.from_json(json.dumps(settings))
+    settings = json.loads(vocabulary.core.to_json(pretty=False))
+    cores = []
+    for flag in (True, False):
+        settings["model"]["ignore_merges"] = flag
+        cores.append(Tokenizer.from_json(json.dumps(settings)))
     added = vocabulary.added_tokens
-    texts = {token_id: core.decode([token_id]) for token_id in core.get_vocab().values() if token_id not in added}
-    batch = list(texts.values())
-    pairs = zip(batch, core.encode_ordinary_batch(batch), merging.encode_ordinary_batch(batch), strict=True)
-    return min((text for text, ours, theirs in pairs if ours != theirs), key=len, default=None)
+    ids = [token_id for token_id in vocabulary.get_vocab().values() if token_id not in added]
+    batch = [vocabulary.core.decode([token_id]) for token_id in ids]
+    pairs = zip(batch, *(core.encode_ordinary_batch(batch) for core in cores), strict=True)
+    return min((text for text, whole, merged in pairs if whole != merged), key=len, default=None)
 
 
 def _tokens(vocabulary: Vocabulary, kept: metadata.Kept | None) -> tuple[list[str], list[int]]:

@@ -4,13 +4,14 @@ Facts from `src/llama-vocab.cpp` of ggml-org/llama.cpp, commit 00ad355: the patt
 the other, each isolating its matches; and whether a whole pretoken that is a token is taken first. A pattern that
 llama.cpp writes differently because its regex engine lacks `(?i:)` or some classes stands here as the model's own
 tokenizer.json has it, which llama.cpp quotes beside its version. Left out are names whose pattern runs in code
-written for it (kimi-k2, afmoe, tiny_aya, superbpe) or on text instead of bytes (gemma4, sarvam-moe, whitespace).
+written for it and stands nowhere else (afmoe), or runs on text instead of bytes (gemma4, sarvam-moe, whitespace).
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from hf_bpe.known_encodings import KNOWN_ENCODINGS
 from hf_bpe.split_patterns import SPLIT_PATTERNS
 
 _GPT2 = SPLIT_PATTERNS["gpt2"]
@@ -65,6 +66,34 @@ _SEED_CODER = (
     r"]+|\s+(?!\S)|\s+"
 )
 _BAILING = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+_CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+_WORDS = r"[^\r\n\p{L}\p{N}]?\p{L}+"
+_UFAKZEKA = rf"{_WORDS}|\p{{N}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{_SPACES}"
+_MINICPM5 = rf"{_CONTRACTIONS}|{_WORDS}|\p{{N}}+| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{_SPACES}"
+_EXAONE_MOE = (
+    rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?(?:\p{{L}}\p{{M}}*(?: \p{{L}}\p{{M}}*)*)+|\p{{N}}|"
+    r" ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+"
+)
+_JAIS2 = (
+    rf"{_CONTRACTIONS}|{_WORDS}|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|\s*[\r\n]+|"
+    + "".join(rf"\s{{{size}}}(?!\S)|" for size in ("512", "256", "128", "64", "32", "16", "8", "4", "1,2"))
+    + r"\s{1}"
+)
+_SPARK = _DEEPSEEK_V3[2].replace("[\r\n]*|\\s*[\r\n]+|", "|[\r\n]|")
+_YOUTU = (
+    "[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+|"
+    "[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+    _O200K.replace(r"\p{N}{1,3}", _DIGIT),
+)
+_CHAMELEON = (
+    "<sentinel:[0-9]+>",
+    "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
+    "([\t\n]|    |  )",
+    _DIGIT,
+    r"[\p{P}!-/:-@\[-`{-~]",
+    _GPT2,
+)
 _BLOOM = " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
 
 
@@ -93,12 +122,25 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "bailingmoe": PreTokenizer((_BAILING,)),
     "bloom": PreTokenizer((_BLOOM,)),
     "viking": PreTokenizer((_BLOOM, _DIGIT)),
+    "minicpm5": PreTokenizer((r"\p{N}{1,3}", _MINICPM5), ignore_merges=True),
+    "ufakzeka": PreTokenizer((_UFAKZEKA,)),
+    "exaone-moe": PreTokenizer((_EXAONE_MOE,)),
+    "jais-2": PreTokenizer((_JAIS2,)),
+    "spark2_5": PreTokenizer((*_DEEPSEEK_V3[:2], _SPARK, _DIGIT)),
+    "youtu": PreTokenizer(_YOUTU, ignore_merges=True),
+    "laguna": PreTokenizer(("[^\n]+|[\n]+", _QWEN2)),
+    "chameleon": PreTokenizer(_CHAMELEON, add_bos=True),
+    "tiny_aya": PreTokenizer((r"\d{1,3}(?=(?:\d{3})*\b)", _O200K)),
+    "superbpe": PreTokenizer((r"\p{N}+", r"(?=(\d{3})+(?!\d))")),
+    "kimi-k2": PreTokenizer(KNOWN_ENCODINGS["kimi_k2"].split_patterns),
+    "granite-embed-multi-97m": PreTokenizer((_O200K,), ignore_merges=True),
     "default": PreTokenizer((r"[\p{P}\$\+<=>\^~\|]+", _GPT2, r"\p{N}+", "[0-9][0-9][0-9]")),
 }
 """The names that the writer uses, one for each way of splitting, with what they mean."""
 
 ALIASES: dict[str, str] = {
     **dict.fromkeys(("llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"), "llama-bpe"),
+    **dict.fromkeys(("jina-v5-nano",), "llama-bpe"),
     **dict.fromkeys(("smaug-bpe", "glm4", "chatglm-bpe"), "dbrx"),
     **dict.fromkeys(("phi-2", "jina-es", "jina-de", "jina-v2-es", "jina-v2-de", "gigachat", "a.x-4.0"), "gpt-2"),
     **dict.fromkeys(("mellum", "modern-bert", "mpt", "olmo", "jais", "trillion", "granite-docling"), "gpt-2"),
@@ -110,6 +152,7 @@ ALIASES: dict[str, str] = {
     **dict.fromkeys(("starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"), "smollm"),
     **dict.fromkeys(("bailingmoe2", "llada-moe"), "bailingmoe"),
     **dict.fromkeys(("poro-chat", "gpt3-finnish"), "bloom"),
+    **dict.fromkeys(("cohere2moe",), "tiny_aya"),
 }
 """Further names that split as one of `PRE_TOKENIZERS` does."""
 
