@@ -14,6 +14,7 @@ from hf_bpe.formats.files import head
 from hf_bpe.formats.gguf import byte_level, metadata, scored
 from hf_bpe.formats.gguf.container import MAGIC, STRING, UINT32, Field, read_fields
 from hf_bpe.formats.pieces.ends import ends
+from hf_bpe.formats.pieces.model import PieceType
 from hf_bpe.vocabulary import Vocabulary
 
 NAME = "gguf"
@@ -77,11 +78,13 @@ def _scores(vocabulary: Vocabulary) -> Any:
 def _roles(vocabulary: Vocabulary, kept: metadata.Kept | None) -> dict[str, Field]:
     ids = vocabulary.core.token_to_id
     tokens = ends(vocabulary, NAME).roles() | dict(vocabulary.special_tokens)
-    roles = {key: tokens.get(role) for role, key in metadata.ROLES.items()}
-    unknown = metadata.ROLES["unk_token"]
-    if kept is not None and unknown not in kept["fields"] and not vocabulary.is_byte_level:
-        del roles[unknown]  # its type says it
-    return {key: Field(ids(token), UINT32) for key, token in roles.items() if isinstance(token, str)}
+    named = {role: ids(token) for role, token in tokens.items() if role in metadata.ROLES and isinstance(token, str)}
+    if kept is not None and not vocabulary.is_byte_level:
+        unsaid = {role for role in scored.DEFAULT_ROLES if metadata.ROLES[role] not in kept["fields"]}
+        unknown = kept["types"].find(PieceType.UNKNOWN)
+        usual = scored.DEFAULT_ROLES | ({"unk_token": unknown} if unknown >= 0 else {})
+        named = {role: token_id for role, token_id in named.items() if role not in unsaid or token_id != usual[role]}
+    return {key: Field(named[role], UINT32) for role, key in metadata.ROLES.items() if named.get(role) is not None}
 
 
 def _ordered(ours: dict[str, Field], kept: metadata.Kept | None, architecture: str) -> dict[str, Field]:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError, TokenizerFileError
 from hf_bpe.formats.gguf import metadata
+from hf_bpe.formats.gguf.added_tokens import check_overlaps, stripping
 from hf_bpe.formats.gguf.container import ARRAY, BOOL, INT32, STRING, Field
 from hf_bpe.formats.gguf.pre_tokenizers import ALIASES, PRE_TOKENIZERS, PreTokenizer, named, names_for
 from hf_bpe.formats.pieces.ends import ends
@@ -43,6 +44,8 @@ def read(fields: Mapping[str, Field], where: str) -> Vocabulary:
     if pre is None:
         known = ", ".join(map(repr, sorted({*PRE_TOKENIZERS, *ALIASES})))
         raise ConversionError(f"{where}: {metadata.PRE} is {name!r}; hf_bpe supports {known}")
+    added = _added_tokens(tokens, types, metadata.model_name(fields), name)
+    check_overlaps((flags[0] for flags in added), where)
     try:
         core = Tokenizer.from_vocab_and_merges(
             {token: token_id for token_id, token in enumerate(tokens)},
@@ -50,7 +53,7 @@ def read(fields: Mapping[str, Field], where: str) -> Vocabulary:
             _components(pre, _template(fields, pre, roles, tokens, where)),
             ignore_merges=pre.ignore_merges,
         )
-        core, _ = core.with_added_tokens(_added_tokens(tokens, types))
+        core, _ = core.with_added_tokens(added)
     except TokenizerFileError as error:
         raise ConversionError(f"{where}: {error}") from error
     return Vocabulary(
@@ -75,6 +78,7 @@ def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None) -> dict[str, F
     name = _name(vocabulary, kept)
     around = ends(vocabulary, TARGET)
     tokens, types = _tokens(vocabulary, kept)
+    _check_added(vocabulary, kept, name)
     fields = {
         metadata.MODEL: Field(KIND, STRING),
         metadata.PRE: Field(name, STRING),
@@ -137,11 +141,21 @@ def _components(pre: PreTokenizer, template: Json | None) -> dict[str, str]:
     return {name: json.dumps(part, ensure_ascii=False) for name, part in parts.items()}
 
 
-def _added_tokens(tokens: Sequence[str], types: Sequence[int]) -> list[Flags]:
+def _added_tokens(tokens: Sequence[str], types: Sequence[int], model_name: str, pre: str) -> list[Flags]:
+    kinds = (PieceType.CONTROL, PieceType.USER_DEFINED, PieceType.UNKNOWN)
+    sought = {token: kind for token, kind in zip(tokens, types, strict=True) if kind in kinds}
+    sides = stripping(model_name, pre, sought)
     return [
-        (token, kind == PieceType.CONTROL, False, False, False, False)
-        for token, kind in zip(tokens, types, strict=True)
-        if kind in (PieceType.CONTROL, PieceType.USER_DEFINED)
+        # special, normalized, single_word, lstrip, rstrip
+        (
+            token,
+            kind != PieceType.USER_DEFINED,
+            False,
+            False,
+            sides.get(token) == "lstrip",
+            sides.get(token) == "rstrip",
+        )
+        for token, kind in sought.items()
     ]
 
 
@@ -211,24 +225,31 @@ def _tokens(vocabulary: Vocabulary, kept: metadata.Kept | None) -> tuple[list[st
     tokens, types = [], []
     for token_id in range(len(vocabulary)):
         flags = added.get(token_id)
+        known = PieceType(old[token_id]) if token_id < len(old) else PieceType.NORMAL
         if token_id not in by_id:
             kind = PieceType.UNUSED
         elif flags is not None:
-            kind = PieceType.CONTROL if flags["special"] else PieceType.USER_DEFINED
-            _check_flags(flags)
+            special = PieceType.UNKNOWN if known == PieceType.UNKNOWN else PieceType.CONTROL
+            kind = special if flags["special"] else PieceType.USER_DEFINED
         else:
-            known = old[token_id] if token_id < len(old) else PieceType.NORMAL
-            kind = PieceType(known) if known in (PieceType.UNUSED, PieceType.UNKNOWN) else PieceType.NORMAL
+            kind = known if known in (PieceType.UNUSED, PieceType.BYTE) else PieceType.NORMAL
         tokens.append(by_id.get(token_id, f"[PAD{token_id}]"))
         types.append(int(kind))
     return tokens, types
 
 
-def _check_flags(flags: Mapping[str, Any]) -> None:
-    for flag in ("single_word", "lstrip", "rstrip"):
-        if flags[flag]:
-            token = flags["content"]
-            raise _refusal(f"added token {token!r} has {flag}, for which it has no place. The text {f'a{token} b'!r}")
+def _check_added(vocabulary: Vocabulary, kept: metadata.Kept | None, pre: str) -> None:
+    """Raise where an added token would be found elsewhere, or with other spaces around it."""
+    added = {flags["content"]: flags for flags in vocabulary.added_tokens.values()}
+    check_overlaps(added, TARGET)
+    sides = stripping(metadata.model_name(kept["fields"] if kept is not None else {}), pre, added)
+    for token, flags in added.items():
+        for flag in ("single_word", "lstrip", "rstrip"):
+            text = f"a {token} b"
+            if flags[flag] and sides.get(token) != flag:
+                raise _refusal(f"added token {token!r} has {flag}, for which it has no place. The text {text!r}")
+            if sides.get(token) == flag and not flags[flag]:
+                raise _refusal(f"llama.cpp gives added token {token!r} {flag}, which it lacks. The text {text!r}")
 
 
 def _text_that_changes(vocabulary: Vocabulary) -> str:

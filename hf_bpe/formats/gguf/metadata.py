@@ -19,6 +19,7 @@ ADD_BOS = "tokenizer.ggml.add_bos_token"
 ADD_EOS = "tokenizer.ggml.add_eos_token"
 ADD_PREFIX = "tokenizer.ggml.add_space_prefix"
 ARCHITECTURE = "general.architecture"
+MODEL_NAME = "general.name"
 TEMPLATE = "tokenizer.chat_template"
 TEMPLATES = "tokenizer.chat_templates"
 
@@ -55,6 +56,12 @@ def kept(fields: Mapping[str, Field], types: Sequence[int], scores: Sequence[flo
     rest = {key: None if key in ours else field for key, field in fields.items()}
     pre = fields.get(PRE)
     return Kept(fields=rest, pre=pre.value if pre else None, types=bytes(types), scores=scores)
+
+
+def model_name(fields: Mapping[str, Field | None]) -> str:
+    """Return what the model is called, by which llama.cpp knows some of its habits."""
+    field = fields.get(MODEL_NAME)
+    return str(field.value) if field is not None and field.type == STRING else ""
 
 
 def tokens_of(fields: Mapping[str, Field], where: str) -> list[str]:

@@ -1,17 +1,21 @@
 """GGUF files of kind `llama`: SentencePiece's pieces with their scores, as llama.cpp merges them.
 
-llama.cpp puts a space before the text behind each control or user-defined token, not once before the whole. It knows
-neither a charsmap nor the removal of spaces.
+llama.cpp puts a space before the text behind each control or user-defined token, not once before the whole, and joins
+neighbours to a token of any type: an unused one, say. It knows neither a charsmap nor the removal of spaces.
 """
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError, TokenizerFileError
 from hf_bpe.formats.gguf import metadata
+from hf_bpe.formats.gguf.added_tokens import check_overlaps, stripping
 from hf_bpe.formats.gguf.container import ARRAY, BOOL, FLOAT32, INT32, STRING, Field
 from hf_bpe.formats.pieces.ends import ends
 from hf_bpe.formats.pieces.model import BYTE_PIECES, PieceModel, PieceType, TextRules
@@ -22,6 +26,11 @@ from hf_bpe.vocabulary import Vocabulary
 
 KIND = "llama"
 TARGET = "a GGUF file of kind 'llama'"
+
+DEFAULT_ROLES = {"unk_token": 0, "bos_token": 1, "eos_token": 2}
+"""The ids that llama.cpp takes where such a file names none."""
+
+_SOUGHT = (PieceType.CONTROL, PieceType.USER_DEFINED, PieceType.UNKNOWN)
 
 
 def read(fields: Mapping[str, Field], where: str) -> Vocabulary:
@@ -44,11 +53,17 @@ def read(fields: Mapping[str, Field], where: str) -> Vocabulary:
             prefix_after_pieces=True,
         ),
         byte_fallback=set(BYTE_PIECES) <= set(tokens),
+        merges_all=True,
         roles=_roles(fields, tokens, types, where),
     )
+    check_overlaps(model.of_type(*_SOUGHT), where)
+    data = _tokenizer_json(model, fields, where)
+    sides = stripping(metadata.model_name(fields), "", model.of_type(*_SOUGHT))
+    for token in data["added_tokens"]:
+        token["rstrip"] = token["content"] in sides
     try:
         return Vocabulary.from_json(
-            _tokenizer_json(model, fields, where),
+            data,
             special_tokens=model.roles,
             chat_template=metadata.chat_template_of(fields, where),
             details={"gguf": metadata.kept(fields, types, array("f", scores))},
@@ -63,9 +78,12 @@ def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None, scores: Any = 
     Raises:
         ConversionError: They can't say it; the message names a text that would change.
     """
+    vocabulary = _unstripped(vocabulary, kept)
     model = with_types(pieces_of(vocabulary, TARGET, raw_pieces=True), kept["types"] if kept else b"")
+    model = replace(model, merges_all=True)
     model = scored(model, vocabulary, TARGET, known=kept["scores"] if kept else scores)
     _check_rules(model)
+    check_overlaps(model.of_type(*_SOUGHT), TARGET)
     around = ends(vocabulary, TARGET)
     fields = {
         metadata.MODEL: Field(KIND, STRING),
@@ -94,10 +112,33 @@ def _tokenizer_json(model: PieceModel, fields: Mapping[str, Field], where: str) 
     return tokenizer_json(model, where, add_bos_token=add["bos"], add_eos_token=add["eos"])
 
 
+def _unstripped(vocabulary: Vocabulary, kept: metadata.Kept | None) -> Vocabulary:
+    """Return `vocabulary` without the flags that llama.cpp knows from the model's name.
+
+    Raises:
+        ConversionError: A token lacks the flag that it would have.
+    """
+    added = {flags["content"]: flags for flags in vocabulary.added_tokens.values()}
+    sides = stripping(metadata.model_name(kept["fields"] if kept is not None else {}), "", added)
+    if not sides:
+        return vocabulary
+    for token in sides:
+        if not added[token]["rstrip"]:
+            raise ConversionError(
+                f"{TARGET} can't hold this vocabulary: llama.cpp gives added token {token!r} rstrip, which it lacks. "
+                f"The text {f'{token} b'!r} would change."
+            )
+    parsed = json.loads(vocabulary.core.to_json(pretty=False))
+    for token in parsed["added_tokens"]:
+        token["rstrip"] = token["rstrip"] and token["content"] not in sides
+    return vocabulary.replace(core=Tokenizer.from_json(json.dumps(parsed)))
+
+
 def _roles(fields: Mapping[str, Field], tokens: list[str], types: list[int], where: str) -> dict[str, str]:
     roles = metadata.roles_of(fields, tokens, where)
     unknown = next((token for token, kind in zip(tokens, types, strict=True) if kind == PieceType.UNKNOWN), None)
-    return roles if unknown is None else {"unk_token": unknown} | roles
+    defaults = {role: tokens[token_id] for role, token_id in DEFAULT_ROLES.items() if token_id < len(tokens)}
+    return defaults | roles if unknown is None else defaults | {"unk_token": unknown} | roles
 
 
 def _check_rules(model: PieceModel) -> None:

@@ -59,10 +59,11 @@ def renamed_bytes(model: PieceModel) -> dict[str, str]:
 def _splits(model: PieceModel, where: str) -> Iterator[tuple[float, int, int, str, str]]:
     """Yield every split of a piece into two pieces, behind what it is sorted by: score, then longer left halves."""
     missing = _missing_characters(model)
-    halves = {*model.of_type(PieceType.NORMAL, PieceType.UNUSED), *missing}
+    merged = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if model.is_merged(piece, kind)}
+    halves = merged | missing
     refused = missing - set(renamed_bytes(model).values())
     for piece, score, kind in zip(model.pieces, model.scores, model.types, strict=True):
-        if kind not in (PieceType.NORMAL, PieceType.UNUSED):
+        if piece not in merged:
             continue
         if math.isnan(score):
             raise ConversionError(f"{where}: the score of piece {piece!r} is not a number")
@@ -70,7 +71,7 @@ def _splits(model: PieceModel, where: str) -> Iterator[tuple[float, int, int, st
             left, right = piece[:cut], piece[cut:]
             if left not in halves or right not in halves:
                 continue
-            if kind == PieceType.UNUSED:
+            if kind == PieceType.UNUSED and not model.merges_all:
                 raise ConversionError(
                     f"{where}: piece {piece!r} is marked unused; SentencePiece makes it and takes it apart again, "
                     f"which tokenizer.json can't say. The text {piece!r} would change."

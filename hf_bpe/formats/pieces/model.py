@@ -55,6 +55,7 @@ class PieceModel:
         rules: What happens to a text first.
         byte_fallback: Whether characters without a piece become byte pieces, not the unknown piece.
         roles: The pieces that play `bos_token`, `eos_token`, `unk_token` and `pad_token`.
+        merges_all: Whether merging makes pieces of any type that are there, as in llama.cpp, or ordinary ones only.
     """
 
     pieces: Sequence[str]
@@ -63,6 +64,17 @@ class PieceModel:
     rules: TextRules = field(default_factory=TextRules)
     byte_fallback: bool = False
     roles: Mapping[str, str] = field(default_factory=dict)
+    merges_all: bool = False
+
+    def is_merged(self, piece: str, kind: int) -> bool:
+        """Whether merging makes and takes `piece`.
+
+        With `merges_all`, pieces that are sought in the raw text are never met in what is left of it, except for one
+        that spells a space as "▁".
+        """
+        if kind in (PieceType.NORMAL, PieceType.UNUSED):
+            return True
+        return self.merges_all and (kind == PieceType.BYTE or SPACE in piece)
 
     def of_type(self, *types: PieceType) -> list[str]:
         """Return the pieces of these types, in the order of their ids."""

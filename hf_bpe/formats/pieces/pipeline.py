@@ -86,8 +86,8 @@ def decoder_of(rules: TextRules, *, byte_fallback: bool) -> Json:
 
 
 def is_found(piece: str, rules: TextRules) -> bool:
-    """Whether a text can hold a user-defined piece: one spelled with a space is sought after spaces were escaped."""
-    return not (rules.escape_whitespaces and " " in piece)
+    """Whether a text can hold a user-defined piece: spaces may be escaped before those with one are sought."""
+    return rules.prefix_after_pieces or not (rules.escape_whitespaces and " " in piece)
 
 
 def user_defined_split(user_defined: Sequence[str]) -> Json:

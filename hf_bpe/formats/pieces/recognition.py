@@ -51,7 +51,9 @@ def pieces_of(vocabulary: Vocabulary, target: str, *, raw_pieces: bool = False) 
     tokens = _tokens_by_id(vocabulary, target)
     rules = _rules(vocabulary.normalizer, target)
     split_pieces = _split_pieces(vocabulary, set(tokens), rules, target)
-    types = _types(vocabulary, tokens, split_pieces, rules, target)
+    # Sought in the raw text, a piece that spells a space would be found: as an ordinary one it is never made.
+    unfound = set() if raw_pieces else {token for token in tokens if not is_found(token, rules)}
+    types = _types(vocabulary, tokens, split_pieces | unfound, target)
     rules = _with_added_pieces(vocabulary, split_pieces, rules, target, raw_pieces=raw_pieces)
     _check_decoder(vocabulary, rules, target)
     unknown = tokens[types.index(PieceType.UNKNOWN)]
@@ -168,9 +170,7 @@ def _is_guard(split: Json) -> bool:
     return str(split.get("pattern", {}).get("Regex", "")).startswith(r"\A")
 
 
-def _types(
-    vocabulary: Vocabulary, tokens: Sequence[str], split_pieces: set[str], rules: TextRules, target: str
-) -> list[int]:
+def _types(vocabulary: Vocabulary, tokens: Sequence[str], user_defined: set[str], target: str) -> list[int]:
     unknown = vocabulary.model_settings.get("unk_token") or vocabulary.special_tokens.get("unk_token")
     if unknown is None:
         raise ConversionError(f"{target} can't hold this vocabulary: such a model needs an unk_token, and it has none")
@@ -190,7 +190,7 @@ def _types(
             token,
             added.get(token),
             unknown=token == unknown,
-            user_defined=token in split_pieces or not is_found(token, rules),
+            user_defined=token in user_defined,
             byte_fallback=vocabulary.byte_fallback,
         )
         for token in tokens

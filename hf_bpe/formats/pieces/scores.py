@@ -87,9 +87,10 @@ def _scores(model: PieceModel, merges: Sequence[Pair], tied: Mapping[str, str]) 
     for left, right in merges:
         products.setdefault(tied.get(left + right, left + right), len(products))
     last = len(products)
+    ranks = [products.get(tied.get(piece, piece)) for piece in model.pieces]
     return [
-        -float(products.get(tied.get(piece, piece), last + piece_id)) if kind == PieceType.NORMAL else 0.0
-        for piece_id, (piece, kind) in enumerate(zip(model.pieces, model.types, strict=True))
+        -float(rank) if rank is not None else -float(last + piece_id) if kind == PieceType.NORMAL else 0.0
+        for piece_id, (rank, kind) in enumerate(zip(ranks, model.types, strict=True))
     ]
 
 
