@@ -66,18 +66,6 @@ def test_real_files_come_back_byte_for_byte_with_the_ids_of_mistral_common(name:
     assert tokenizer.convert_ids_to_tokens(999) == "<SPECIAL_999>"
 
 
-def test_ids_that_kitoken_published_come_out(shared: Path) -> None:
-    source = installed("mistral_common", "data", "tekken_240911.json")
-    assert source is not None
-    tokenizer = hf_bpe.from_tekken(source)
-
-    rows = (shared / "vectors" / "kitoken" / "ids" / "tekken.mistral2410.jsonl").read_text().splitlines()
-
-    assert len(rows) == 141
-    for row in map(json.loads, rows):
-        assert row["ids"] in (tokenizer.encode(row["text"]), tokenizer.encode_ordinary(row["text"]))
-
-
 def test_special_tokens_are_taken_by_rank_and_ids_shifted_once(tmp_path: Path) -> None:
     # https://github.com/huggingface/transformers/pull/46603
     data = small()

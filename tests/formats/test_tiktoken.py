@@ -103,29 +103,6 @@ def test_real_rank_files_come_back_byte_for_byte_with_the_ids_of_tiktoken(name: 
         assert plain.core.encode_ordinary(text) == theirs.encode_ordinary(text)
 
 
-@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
-def test_ids_that_kitoken_published_come_out(name: str, shared: Path) -> None:
-    folder = shared / "vectors" / "kitoken"
-    tokenizer = hf_bpe.from_tiktoken(folder / "models" / f"{name}.tiktoken")
-
-    rows = [json.loads(line) for line in (folder / "ids" / f"tiktoken.{name}.jsonl").read_text().splitlines()]
-
-    assert len(rows) >= 141
-    for row in rows:
-        assert tokenizer.encode(row["text"]) == row["ids"]
-
-
-@pytest.mark.parametrize(("model", "name"), [("llama-bpe", "llama3"), ("qwen2", "qwen")])
-def test_ids_that_llama_cpp_published_come_out(model: str, name: str, shared: Path, tmp_path: Path) -> None:
-    vocabulary = rank_file.read(real_file(name, tmp_path))
-
-    rows = [json.loads(line) for line in (shared / "vectors" / "llama.cpp" / f"{model}.jsonl").open()]
-
-    assert len(rows) == 47
-    for row in rows:
-        assert vocabulary.core.encode_ids(row["text"]) == row["ids"]
-
-
 def test_two_names_of_one_id_both_become_it(tmp_path: Path) -> None:
     # https://github.com/openai/tiktoken/issues/457
     vocabulary = rank_file.read(real_file("o200k_base", tmp_path), encoding="o200k_harmony")
