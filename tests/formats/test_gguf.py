@@ -115,12 +115,21 @@ def test_the_name_is_found_by_the_split_pattern(tmp_path: Path) -> None:
 
 
 def test_a_pattern_that_llama_cpp_does_not_know_is_refused(tmp_path: Path) -> None:
-    vocabulary = Vocabulary.from_ranks({bytes([byte]): byte for byte in range(256)}, split_pattern=r"\w+|\W+")
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
+    vocabulary = Vocabulary.from_ranks(ranks, split_pattern=r"\w+|\W+")
 
     with pytest.raises(
         ConversionError, match=r"none of llama.cpp's pre-tokenizers splits by '\\\\w\+\|\\\\W\+'. Known"
     ):
         gguf.write(vocabulary, tmp_path / "x.gguf")
+
+
+def test_a_vocabulary_without_merges_is_refused(tmp_path: Path) -> None:
+    vocabulary = Vocabulary.from_ranks({bytes([byte]): byte for byte in range(256)}, split_pattern="gpt2")
+
+    with pytest.raises(ConversionError, match=r"has no merges, and neither the format nor llama.cpp knows an empty"):
+        gguf.write(vocabulary, tmp_path / "x.gguf")
+    assert not (tmp_path / "x.gguf").exists()
 
 
 def test_a_normalizer_is_refused_with_a_text(tmp_path: Path) -> None:

@@ -75,6 +75,11 @@ def fields_of(vocabulary: Vocabulary, kept: metadata.Kept | None) -> dict[str, F
         kinds = ", ".join(repr(step["type"]) for step in normalizers)
         text = _text_that_changes(vocabulary)
         raise _refusal(f"its normalizer {kinds} changes texts, and llama.cpp normalizes none. The text {text!a}")
+    if not vocabulary.merges:
+        raise ConversionError(
+            f"{TARGET} can't hold this vocabulary: it has no merges, and neither the format nor llama.cpp knows an "
+            "empty list of them"
+        )
     name = _name(vocabulary, kept)
     around = ends(vocabulary, TARGET)
     tokens, types = _tokens(vocabulary, kept)
