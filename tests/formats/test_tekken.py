@@ -81,6 +81,54 @@ def test_special_tokens_are_taken_by_rank_and_ids_shifted_once(tmp_path: Path) -
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
 
 
+IMAGE = {"image_patch_size": 16, "max_image_size": 1024}
+AUDIO = {
+    "sampling_rate": 16_000,
+    "frame_rate": 12.5,
+    "audio_encoding_config": {"num_mel_bins": 128, "hop_length": 160, "window_size": 400},
+}
+BY_VERSION: dict[str, dict[str, Any]] = {
+    "v1": {},
+    "v2": {"special_tokens": None},
+    "v3": {"multimodal": IMAGE, "special_tokens": None},
+    "v7": {"image": IMAGE, "audio": AUDIO},
+    "v11": {"multimodal": IMAGE},
+    "v13": {"image": IMAGE, "audio": AUDIO, "type": "Tekken", "version": 1},
+    "v15": {"image": IMAGE},
+}
+"""What a file of each version may hold beside its vocabulary."""
+
+
+@pytest.mark.parametrize("version", BY_VERSION)
+def test_every_version_has_the_ids_of_mistral_common_and_comes_back(version: str, tmp_path: Path) -> None:
+    """Ranks of special tokens that aren't listed in their order, and one that is no control token."""
+    listed = [
+        {"rank": 4, "token_str": "[THINK]", "is_control": True},
+        *({"rank": rank, "token_str": token, "is_control": True} for rank, token in enumerate(SPECIALS)),
+        {"rank": 5, "token_str": "<shown>", "is_control": False},
+    ]
+    data = small(version) | {"special_tokens": listed} | BY_VERSION[version]
+    if data["special_tokens"] is None:
+        del data["special_tokens"]
+        data["config"] |= {"default_num_special_tokens": 25, "default_vocab_size": 282}
+    path = write_json(tmp_path / "tekken.json", data)
+    theirs = mistral.Tekkenizer.from_file(path)
+
+    tokenizer = hf_bpe.from_tekken(path)
+
+    assert len(tokenizer) == theirs.n_words
+    specials = {str(token): token_id for token_id, token in tokenizer.added_tokens_decoder.items()}
+    assert set(specials.values()) == theirs.special_ids
+    assert specials == {token: theirs.get_special_token(token) for token in specials}
+    assert (tokenizer.bos_token_id, tokenizer.eos_token_id) == (theirs.bos_id, theirs.eos_id)
+    for text in [*HOSTILE.values(), "ab 501 can't [THINK]<shown>"]:
+        ids = theirs.encode(text, bos=False, eos=False)
+        assert tokenizer.encode_ordinary(text) == ids
+        assert tokenizer.decode(ids) == theirs.decode(ids)
+    tekken.write(tokenizer.vocabulary, tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
 def test_versions_and_unknown_members_are_kept(tmp_path: Path) -> None:
     data = small("v11", image={"image_patch_size": 16, "max_image_size": 1024}, type="Tekken", version=1)
     path = write_json(tmp_path / "tekken.json", data)
