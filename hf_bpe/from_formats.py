@@ -21,8 +21,9 @@ def from_sentencepiece(
 ) -> HfBpeTokenizer:
     """Make a tokenizer of a SentencePiece model of type BPE.
 
-    Ids equal those of `sentencepiece` on any text, between the special tokens that are added. Control pieces are
-    found in texts unless `split_special_tokens=True`; SentencePiece never finds them.
+    Ids equal those of `sentencepiece` on any text, between the special tokens that are added; if the model maps
+    characters (NFKC, say), on text whose characters are composed. Control pieces are found in texts unless
+    `split_special_tokens=True`; SentencePiece never finds them.
 
     Args:
         path: The `.model` file.
