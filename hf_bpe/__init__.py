@@ -6,6 +6,7 @@ import typing as _typing
 
 from hf_bpe.auto import register as _register
 from hf_bpe.errors import (
+    CheckpointError,
     ConversionError,
     HfBpeError,
     SplitPatternError,
@@ -24,6 +25,7 @@ if _typing.TYPE_CHECKING:
     from hf_bpe.verification import compare
 
 __all__ = [
+    "CheckpointError",
     "ConversionError",
     "HfBpeError",
     "HfBpeTokenizer",

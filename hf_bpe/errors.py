@@ -7,6 +7,7 @@ Each derives from the built-in that callers of `transformers` and `tokenizers` a
         ├── TokenizerFileError (ValueError)           a damaged or contradictory tokenizer file
         │   ├── UnsupportedComponentError             a valid file with a part we can't run exactly
         │   └── SplitPatternError                     a file whose pattern can't be compiled, or ran away on a text
+        ├── CheckpointError (ValueError)               a model's files that a vocabulary can't be followed in
         └── TrainingError (ValueError)                a corpus or settings that can't give the vocabulary asked for
 """
 
@@ -31,6 +32,10 @@ class SplitPatternError(TokenizerFileError):
 
 class ConversionError(HfBpeError, ValueError):
     """A vocabulary can't be read from a file, or a format can't hold it. The message names the place, or a text."""
+
+
+class CheckpointError(HfBpeError, ValueError):
+    """The files of a model are damaged, or not those of the tokenizer. The message names the file and the tensor."""
 
 
 class TrainingError(HfBpeError, ValueError):

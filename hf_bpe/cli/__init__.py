@@ -1,4 +1,4 @@
-"""The command line: `hf-bpe train`, `encode`, `decode`, `convert`, `diff`, `lint`.
+"""The command line: `hf-bpe train`, `encode`, `decode`, `convert`, `diff`, `lint`, `resize`.
 
 Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 failed (with one line that says why),
 2 wrong usage, 130 interrupted, 141 the reader of our output went away.
@@ -12,11 +12,12 @@ from hf_bpe.cli.convert import convert
 from hf_bpe.cli.diff import diff
 from hf_bpe.cli.encode import decode, encode
 from hf_bpe.cli.lint import lint
+from hf_bpe.cli.resize import resize
 from hf_bpe.cli.train import train
 
 app = typer.Typer(
     name="hf-bpe",
-    help="Train BPE tokenizers, turn text into ids and back, convert and check vocabularies.",
+    help="Train BPE tokenizers, turn text into ids and back, convert and check vocabularies, resize models.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -29,6 +30,7 @@ app.command()(decode)
 app.command()(convert)
 app.command()(diff)
 app.command()(lint)
+app.command()(resize)
 
 
 def main() -> None:

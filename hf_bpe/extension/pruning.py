@@ -1,0 +1,202 @@
+"""A smaller vocabulary from a larger one, with the same ids but for their numbers on what it can still say."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.extension.derivations import Derivations
+from hf_bpe.extension.renumbering import without_tokens
+from hf_bpe.tokenizer import HfBpeTokenizer
+from hf_bpe.vocabulary import Vocabulary
+
+
+def prune(
+    tokenizer: HfBpeTokenizer,
+    *,
+    keep: Iterable[str | int] | None = None,
+    drop: Iterable[str | int] | None = None,
+    source: Source | None = None,
+    vocab_size: int | None = None,
+    text_column: str = "text",
+    progress: bool | None = None,
+) -> tuple[HfBpeTokenizer, dict[int, int]]:
+    """Return a tokenizer with fewer tokens, whose ids close up in their old order.
+
+    What encodes without a dropped token keeps its tokenization: that is so by construction (see
+    `hf_bpe.extension.derivations`), and checked on every token that stays. What had a dropped token falls into the
+    pieces that this token was made of, or into others where these meet.
+
+    Bytes, single characters, `unk_token`, and added and special tokens stay. Where the vocabulary falls back to bytes,
+    characters may go.
+
+    Args:
+        tokenizer: The tokenizer. It is not changed.
+        keep: The tokens to keep, as in the vocabulary or by id, with those that they are made of. All others go.
+        drop: The tokens to drop, with those whose derivation goes through them.
+        source: Texts, as `train` takes them: of the tokens that no other is made of, the one that the texts use least
+            is dropped, and its uses count for its halves, until `vocab_size` is reached. (Leaf-based pruning: Purason
+            et al. 2025, "Teaching Old Tokenizers New Words".)
+        vocab_size: The number of tokens to be left with, added ones included. With `source` only.
+        text_column: Of `source`: the column of a dataset.
+        progress: Whether to show a bar on stderr; by default on a terminal.
+
+    Returns:
+        The tokenizer, and the new id of each old one that stays.
+
+    Raises:
+        TypeError: Not just one of `keep`, `drop` and `source` is given, or `vocab_size` without `source`.
+        ValueError: A token isn't there or must stay, or `vocab_size` is out of reach.
+
+    Example:
+        >>> small, id_map = prune(tokenizer, source=texts, vocab_size=8000)
+        >>> len(small)
+        8000
+    """
+    if sum(argument is not None for argument in (keep, drop, source)) != 1:
+        raise TypeError("prune() takes one of keep, drop and source")
+    if (vocab_size is None) != (source is None):
+        raise TypeError("prune() takes source and vocab_size together")
+    pruning = _Pruning(tokenizer)
+    if keep is not None:
+        kept = pruning.keeping(keep)
+    elif drop is not None:
+        kept = pruning.dropping(drop)
+    else:
+        assert source is not None
+        assert vocab_size is not None
+        kept = pruning.used_most(pruning.uses(source, text_column, progress), vocab_size)
+    return pruning.result(kept)
+
+
+class _Pruning:
+    def __init__(self, tokenizer: HfBpeTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._core = tokenizer._core
+        self._derivations = Derivations(self._core)
+        self._vocab = self._core.get_vocab(with_added_tokens=False)
+        self._added = set(tokenizer.added_tokens_decoder)
+        settings = self._core.model_settings()
+        self._prefix = settings["continuing_subword_prefix"] or ""
+        fallback = settings["byte_fallback"] and all(f"<0x{byte:02X}>" in self._vocab for byte in range(256))
+        self._stay = {
+            token
+            for token, token_id in self._vocab.items()
+            if token_id in self._added
+            or token == settings["unk_token"]
+            or (self._is_base(token) and not (fallback and not _is_byte_token(token)))
+        }
+
+    def _is_base(self, token: str) -> bool:
+        """Whether merging starts from a token: no merge makes it, and it is one character beside affixes."""
+        if self._derivations.is_made(token):
+            return False
+        return len(list(self._derivations._symbols(token))) == 1 or _is_byte_token(token)
+
+    def keeping(self, tokens: Iterable[str | int]) -> set[str]:
+        return self._derivations.closure(self._named(tokens, "keep")) | self._stay
+
+    def dropping(self, tokens: Iterable[str | int]) -> set[str]:
+        dropped = set(self._named(tokens, "drop"))
+        must_stay = sorted(dropped & self._stay)
+        if must_stay:
+            raise ValueError(
+                f"drop has {must_stay[0]!r}, which stays: bytes, single characters, unk_token, added tokens."
+            )
+        made_of: dict[str, list[str]] = defaultdict(list)
+        for token in self._vocab:
+            for half in self._derivations.halves(token) or ():
+                made_of[half].append(token)
+        waiting = list(dropped)
+        while waiting:
+            for token in made_of[waiting.pop()]:
+                if token not in dropped:
+                    dropped.add(token)
+                    waiting.append(token)
+        return set(self._vocab) - (dropped - self._stay)
+
+    def _named(self, tokens: Iterable[str | int], argument: str) -> list[str]:
+        by_id = {token_id: token for token, token_id in self._vocab.items()}
+        found = []
+        for token in tokens:
+            if isinstance(token, bool) or not isinstance(token, str | int):
+                raise TypeError(f"{argument} holds tokens and ids, got {type(token).__name__}")
+            name = by_id.get(token) if isinstance(token, int) else token
+            if name is None or name not in self._vocab:
+                added = token in self._added or token in self._tokenizer.added_tokens_encoder
+                reason = "is an added token: those stay" if added else "is no token of the vocabulary"
+                raise ValueError(f"{argument} has {token!r}, which {reason}.")
+            found.append(name)
+        return found
+
+    def uses(self, source: Source, text_column: str, progress: bool | None) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return how often a corpus has each id."""
+        counts = np.zeros(len(self._tokenizer), dtype=np.int64)
+        corpus = open_corpus(source, text_column=text_column)
+        disable = None if progress is None else not progress
+        with tqdm(desc="Counting tokens", unit="char", unit_scale=True, disable=disable) as bar:
+            for batch in corpus.batches:
+                ids, _ = self._core.encode_to_numpy(batch.texts, add_special_tokens=False)
+                counts += np.bincount(ids, minlength=len(counts))
+                bar.update(sum(map(len, batch.texts)))
+        return counts
+
+    def used_most(self, counts: np.ndarray[Any, np.dtype[np.int64]], vocab_size: int) -> set[str]:
+        uses = {token: int(counts[token_id]) for token, token_id in self._vocab.items()}
+        parents: dict[str, int] = dict.fromkeys(self._vocab, 0)
+        for token in self._vocab:
+            for half in self._derivations.halves(token) or ():
+                parents[half] += 1
+        kept = set(self._vocab)
+        ids = set(self._vocab.values()) | self._added
+        to_drop = len(ids) - vocab_size
+        if to_drop < 0:
+            raise ValueError(f"vocab_size={vocab_size} is more than the {len(ids)} tokens that there are.")
+        leaves = [(uses[t], -self._vocab[t], t) for t in self._vocab if not parents[t] and t not in self._stay]
+        heapq.heapify(leaves)
+        for _ in range(to_drop):
+            if not leaves:
+                raise ValueError(
+                    f"vocab_size={vocab_size} is too small: bytes, single characters and added tokens are "
+                    f"{len({self._vocab[token] for token in kept} | self._added)} already."
+                )
+            _, _, token = heapq.heappop(leaves)
+            kept.remove(token)
+            for half in self._derivations.halves(token) or ():
+                uses[half] += uses[token]
+                parents[half] -= 1
+                if not parents[half] and half not in self._stay:
+                    heapq.heappush(leaves, (uses[half], -self._vocab[half], half))
+        return kept
+
+    def result(self, kept: set[str]) -> tuple[HfBpeTokenizer, dict[int, int]]:
+        ids = sorted({self._vocab[token] for token in kept} | self._added)
+        id_map = {old: new for new, old in enumerate(ids)}
+        old = self._tokenizer.vocabulary
+        pipeline = without_tokens(json.loads(self._core.to_json()), kept, id_map, self._prefix)
+        vocabulary = Vocabulary.from_json(
+            pipeline, special_tokens=old.special_tokens, chat_template=old.chat_template, details=old.details
+        )
+        pruned = HfBpeTokenizer.from_vocabulary(vocabulary)
+        self._check(pruned, kept, id_map)
+        return pruned, id_map
+
+    def _check(self, pruned: HfBpeTokenizer, kept: set[str], id_map: dict[int, int]) -> None:
+        """Make sure that every token that stays is what its own text gives, if it was before."""
+        texts = [self._tokenizer.decode(self._vocab[token]) for token in sorted(kept)]
+        before = self._core.encode_ordinary_batch(texts)
+        after = pruned._core.encode_ordinary_batch(texts)
+        for text, old, new in zip(texts, before, after, strict=True):
+            if all(token_id in id_map for token_id in old) and [id_map[token_id] for token_id in old] != new:
+                raise AssertionError(f"pruning changed {text!r} from {old} to {new}; please report this.")
+
+
+def _is_byte_token(token: str) -> bool:
+    return len(token) == 6 and token.startswith("<0x") and token.endswith(">")

@@ -1,0 +1,211 @@
+"""A smaller vocabulary keeps every tokenization that it can still say."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import PreTrainedTokenizerFast
+
+from hf_bpe import HfBpeTokenizer, train
+from hf_bpe.extension.derivations import Derivations
+from hf_bpe.extension.pruning import prune
+from hf_bpe.vocabulary import Vocabulary
+
+TEXTS = [
+    "the cat sat on the mat and the other cat sat on the hat\n" * 20,
+    "语言模型和语言\n" * 5,
+    "x = [1, 2, 3]\n" * 9,
+]
+HOSTILE = [
+    "",
+    " ",
+    "  the  the",
+    "\u0301e\u0301",
+    "👩‍👩‍👧 the",
+    "thethethe",
+    "\x00\x7f",
+    "语言语 言",
+    "the<|end|>cat<|end|>",
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> HfBpeTokenizer:
+    return train(TEXTS, vocab_size=290, special_tokens=["<|pad|>"], eos_token="<|end|>", progress=False)
+
+
+def random_tokenizer(seed: int) -> HfBpeTokenizer:
+    """Return a vocabulary over two letters in which most tokens have several derivations, in any order."""
+    draw = random.Random(seed)
+    tokens = ["a", "b"]
+    merges: list[tuple[str, str]] = []
+    for _ in range(draw.randint(4, 14)):
+        pair = (draw.choice(tokens), draw.choice(tokens))
+        if len("".join(pair)) <= 7 and pair not in merges:
+            merges.append(pair)
+            if "".join(pair) not in tokens:
+                tokens.append("".join(pair))
+    if draw.random() < 0.6:
+        draw.shuffle(merges)
+    model: dict[str, Any] = {"type": "BPE", "merges": merges, "ignore_merges": draw.random() < 0.3}
+    model["vocab"] = {token: number for number, token in enumerate(tokens)}
+    return HfBpeTokenizer.from_vocabulary(Vocabulary.from_json({"version": "1.0", "model": model, "added_tokens": []}))
+
+
+def assert_unchanged(old: HfBpeTokenizer, new: HfBpeTokenizer, id_map: dict[int, int], texts: list[str]) -> int:
+    """Assert that texts without dropped tokens keep theirs; return how many there are."""
+    unchanged = 0
+    for text in texts:
+        before = old.encode_ordinary(text)
+        if all(token_id in id_map for token_id in before):
+            unchanged += 1
+            assert new.encode_ordinary(text) == [id_map[token_id] for token_id in before], text
+    return unchanged
+
+
+def test_each_token_has_the_derivation_that_merging_its_text_takes() -> None:
+    """Compared with a replay of the encoder: forbidding the last merge must change the token's own text."""
+    made = 0
+    for seed in range(60):
+        old = random_tokenizer(seed)
+        derivations = Derivations(old._core)
+        content = json.loads(old._core.to_json())
+        content["model"]["ignore_merges"] = False
+        plain = HfBpeTokenizer.from_vocabulary(Vocabulary.from_json(content))
+        for token, token_id in old.get_vocab().items():
+            halves = derivations.halves(token)
+            reached = plain.encode_ordinary(token) == [token_id]
+            assert (halves is not None or len(token) == 1) == reached
+            if halves is not None:
+                made += 1
+                assert "".join(halves) == token
+                shorter = json.loads(json.dumps(content))
+                shorter["model"]["merges"].remove(list(halves))
+                other = HfBpeTokenizer.from_vocabulary(Vocabulary.from_json(shorter))
+                without = other.encode_ordinary(token)
+                # Another derivation may lead there too, but not by the same last step.
+                assert without != [token_id] or len([m for m in content["model"]["merges"] if "".join(m) == token]) > 1
+    assert made > 200
+
+
+def test_every_text_without_a_dropped_token_keeps_its_tokens() -> None:
+    """All texts of up to nine letters, under vocabularies with many derivations, ordered and not."""
+    texts = ["".join(letters) for length in range(1, 10) for letters in product("ab", repeat=length)]
+    unchanged = dropped = 0
+    for seed in range(80):
+        old = random_tokenizer(seed)
+        draw = random.Random(seed)
+        longer = [token for token in old.get_vocab() if len(token) > 1]
+        if not longer:
+            continue
+        chosen = draw.sample(longer, draw.randint(1, len(longer)))
+        new, id_map = prune(old, drop=chosen) if seed % 2 else prune(old, keep=chosen)
+
+        assert not seed % 2 or not set(chosen) & set(new.get_vocab())
+        assert seed % 2 or set(chosen) <= set(new.get_vocab())
+        unchanged += assert_unchanged(old, new, id_map, texts)
+        dropped += len(old) - len(new)
+        assert all("".join(new.tokenize(text)) == text for text in texts[:64])
+    assert unchanged > 1000
+    assert dropped > 100
+
+
+def test_a_dropped_token_takes_along_what_is_made_of_it(tokenizer: HfBpeTokenizer) -> None:
+    at = tokenizer.convert_tokens_to_ids("at")
+    made_of_it = {"Ġcat", "Ġsat"}
+    assert made_of_it <= set(tokenizer.get_vocab())
+
+    new, id_map = prune(tokenizer, drop=[at])
+
+    assert not ({"at"} | made_of_it) & set(new.get_vocab())
+    assert at not in id_map
+    assert set(new.get_vocab().values()) == set(range(len(new)))
+    assert new.decode(new.encode("the cat")) == "the cat"
+    assert_unchanged(tokenizer, new, id_map, HOSTILE + TEXTS)
+
+
+def test_kept_tokens_keep_what_they_are_made_of_and_bytes_and_added_tokens_stay(tokenizer: HfBpeTokenizer) -> None:
+    new, id_map = prune(tokenizer, keep=["Ġthe"])
+
+    assert new.encode_ordinary(" the") == [id_map[tokenizer.convert_tokens_to_ids("Ġthe")]]
+    assert len([token for token in new.get_vocab() if len(token) == 1]) == 256
+    assert {"<|pad|>", "<|end|>"} <= set(new.get_vocab())
+    assert new.eos_token == "<|end|>"
+    for text in HOSTILE:
+        assert new.decode(new.encode(text)) == tokenizer.decode(tokenizer.encode(text))
+
+
+def test_the_tokens_that_a_corpus_uses_least_go_first(tokenizer: HfBpeTokenizer) -> None:
+    new, id_map = prune(tokenizer, source=TEXTS[:1], vocab_size=280)
+
+    assert len(new) == len(id_map) == 280
+    assert new.encode_ordinary(TEXTS[0]) == [id_map[i] for i in tokenizer.encode_ordinary(TEXTS[0])]
+    assert len(new.encode_ordinary(TEXTS[1])) > len(tokenizer.encode_ordinary(TEXTS[1]))
+
+
+def test_stock_loads_the_smaller_vocabulary_with_equal_ids(tokenizer: HfBpeTokenizer, tmp_path: Path) -> None:
+    new, _ = prune(tokenizer, source=TEXTS, vocab_size=280)
+    new.save_pretrained(tmp_path)
+
+    stock = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+
+    for text in HOSTILE + TEXTS:
+        assert stock(text)["input_ids"] == new(text)["input_ids"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        ({"end_of_word_suffix": "</w>", "unk_token": "<unk>"}, {"pre_tokenizer": "Whitespace"}),
+        ({"continuing_subword_prefix": "##", "unk_token": "<unk>"}, {"pre_tokenizer": "Whitespace"}),
+        ({"byte_fallback": True, "unk_token": "<unk>", "fuse_unk": True}, {"pre_tokenizer": "Metaspace"}),
+    ],
+)
+def test_vocabularies_of_characters_are_pruned_too(settings: dict[str, Any], options: dict[str, Any]) -> None:
+    size = 310 if "byte_fallback" in settings else 50
+    old = train(TEXTS, vocab_size=size, alphabet="characters", progress=False, **settings, **options)
+    lines = [line for text in TEXTS for line in text.splitlines()]
+
+    new, id_map = prune(old, source=TEXTS[:1], vocab_size=len(old) - 8)
+
+    assert len(new) == len(old) - 8
+    assert assert_unchanged(old, new, id_map, lines + lines[0].split()) > 0
+    assert new.unk_token == "<unk>"
+
+
+def test_ids_that_a_post_processor_adds_are_renumbered() -> None:
+    old = train(TEXTS, vocab_size=290, special_tokens_last=True, bos_token="<s>", eos_token="</s>", progress=False)
+    old.add_bos_token = True
+    old.add_eos_token = True
+
+    new, id_map = prune(old, source=TEXTS, vocab_size=275)
+
+    ids = new("the cat")["input_ids"]
+    assert ids[0] == new.bos_token_id == id_map[old.bos_token_id]
+    assert ids[-1] == new.eos_token_id == id_map[old.eos_token_id] == 274
+
+
+def test_what_cannot_be_pruned_is_named(tokenizer: HfBpeTokenizer) -> None:
+    with pytest.raises(ValueError, match="drop has 'a', which stays"):
+        prune(tokenizer, drop=["a"])
+    with pytest.raises(ValueError, match=r"drop has '<\|end\|>', which (stays|is an added token)"):
+        prune(tokenizer, drop=["<|end|>"])
+    with pytest.raises(ValueError, match="keep has 'nothing like it', which is no token"):
+        prune(tokenizer, keep=["nothing like it"])
+    with pytest.raises(ValueError, match="keep has 99999, which is no token"):
+        prune(tokenizer, keep=[99999])
+    with pytest.raises(TypeError, match="keep holds tokens and ids, got float"):
+        prune(tokenizer, keep=[1.5])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match=r"vocab_size=100 is too small: .* are 258 already"):
+        prune(tokenizer, source=TEXTS, vocab_size=100)
+    with pytest.raises(ValueError, match="vocab_size=1000 is more than the 290 tokens"):
+        prune(tokenizer, source=TEXTS, vocab_size=1000)
+    with pytest.raises(TypeError, match="one of keep, drop and source"):
+        prune(tokenizer)
+    with pytest.raises(TypeError, match="source and vocab_size together"):
+        prune(tokenizer, keep=["a"], vocab_size=275)
