@@ -8,6 +8,7 @@ from hf_bpe.auto import register as _register
 from hf_bpe.errors import (
     CheckpointError,
     ConversionError,
+    CorpusError,
     HfBpeError,
     SplitPatternError,
     TokenizerFileError,
@@ -22,11 +23,13 @@ from hf_bpe.training import TrainingReport, train
 if _typing.TYPE_CHECKING:
     from hf_bpe.converting import convert
     from hf_bpe.linting import lint
+    from hf_bpe.token_files import encode_files
     from hf_bpe.verification import compare
 
 __all__ = [
     "CheckpointError",
     "ConversionError",
+    "CorpusError",
     "HfBpeError",
     "HfBpeTokenizer",
     "SplitPatternError",
@@ -36,6 +39,7 @@ __all__ = [
     "UnsupportedComponentError",
     "compare",
     "convert",
+    "encode_files",
     "from_gguf",
     "from_gpt2",
     "from_sentencepiece",
@@ -45,7 +49,7 @@ __all__ = [
     "train",
 ]
 
-_LAZY = {"compare": "verification", "convert": "converting", "lint": "linting"}
+_LAZY = {"compare": "verification", "convert": "converting", "encode_files": "token_files", "lint": "linting"}
 
 
 def __getattr__(name: str) -> object:

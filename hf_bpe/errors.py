@@ -8,6 +8,7 @@ Each derives from the built-in that callers of `transformers` and `tokenizers` a
         │   ├── UnsupportedComponentError             a valid file with a part we can't run exactly
         │   └── SplitPatternError                     a file whose pattern can't be compiled, or ran away on a text
         ├── CheckpointError (ValueError)               a model's files that a vocabulary can't be followed in
+        ├── CorpusError (ValueError)                   files of text that can't be read
         └── TrainingError (ValueError)                a corpus or settings that can't give the vocabulary asked for
 """
 
@@ -36,6 +37,8 @@ class ConversionError(HfBpeError, ValueError):
 
 class CheckpointError(HfBpeError, ValueError):
     """The files of a model are damaged, or not those of the tokenizer. The message names the file and the tensor."""
+class CorpusError(HfBpeError, ValueError):
+    """A file of texts is damaged, or holds no texts. The message names the file, and the line or the column."""
 
 
 class TrainingError(HfBpeError, ValueError):

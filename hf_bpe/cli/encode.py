@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -26,6 +26,11 @@ Examples:
     hf-bpe encode my-tokenizer --tokens 'hello world'
 
     hf-bpe encode my-tokenizer --lines --json < corpus.txt
+
+    hf-bpe encode my-tokenizer 'corpus/*.jsonl.zst' --out tokens.bin --append-eos
+
+With --out, arguments are files, directories and globs: text, JSON lines, Parquet, Arrow; gzip and zstd. They may be
+larger than memory. The same command goes on where one was stopped.
 """
 _DECODE_EXAMPLES = """
 Examples:
@@ -38,7 +43,10 @@ Examples:
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="A tokenizer directory.", exists=True, file_okay=False, show_default=False)
 ]
-Text = Annotated[str, typer.Argument(metavar="TEXT", help="The text; - or nothing reads stdin.", show_default=False)]
+Text = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TEXT", help="The text; - or nothing reads stdin. With --out: FILES.", show_default=False),
+]
 ShowIds = Annotated[bool, typer.Option("--ids", help="Print the ids of a text in a line. The default.")]
 ShowTokens = Annotated[bool, typer.Option("--tokens", help="Print one token a line, and an empty line after a text.")]
 ShowJson = Annotated[bool, typer.Option("--json", help="Print ids, tokens and offsets of a text as a line of JSON.")]
@@ -47,28 +55,74 @@ NoSpecial = Annotated[bool, typer.Option("--no-special-tokens", help="Add none, 
 SplitSpecial = Annotated[
     bool, typer.Option("--split-special-tokens", help="Read special tokens in the text as ordinary text.")
 ]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Encode files to *.bin, *.npy or *.parquet.", show_default=False),
+]
+TextColumn = Annotated[str, typer.Option(help="With --out: the column, or JSON key, with the text.")]
+DocumentsAre = Annotated[
+    str, typer.Option("--documents", help="With --out: what a document of text is, lines or files.")
+]
+AppendEos = Annotated[bool, typer.Option("--append-eos", help="With --out: EOS after each document.")]
+SkipBadRows = Annotated[bool, typer.Option("--skip-bad-rows", help="With --out: leave bad rows out, and count them.")]
+Restart = Annotated[bool, typer.Option("--restart", help="With --out: begin anew, whatever was done before.")]
+Progress = Annotated[
+    bool | None, typer.Option(help="With --out: a bar on stderr; by default on a terminal.", show_default=False)
+]
 
 
 def encode(
     directory: Directory,
-    text: Text = _STDIN,
+    text: Text = None,
     ids: ShowIds = False,
     tokens: ShowTokens = False,
     json: ShowJson = False,
     lines: Lines = False,
     no_special_tokens: NoSpecial = False,
     split_special_tokens: SplitSpecial = False,
+    out: Out = None,
+    text_column: TextColumn = "text",
+    documents: DocumentsAre = "lines",
+    append_eos: AppendEos = False,
+    skip_bad_rows: SkipBadRows = False,
+    restart: Restart = False,
+    progress: Progress = None,
 ) -> None:
-    """Turn text into ids."""
+    """Turn text into ids, or files into a file of ids."""
+    if out is not None:
+        if ids or tokens or json or lines or split_special_tokens:
+            raise typer.BadParameter("--out doesn't go with --ids, --tokens, --json, --lines, --split-special-tokens")
+        if not text:
+            raise typer.BadParameter("--out needs FILES to encode")
+        with reported_failures():
+            from hf_bpe.token_files import encode_files
+
+            report = encode_files(
+                _load(directory),
+                text,
+                out,
+                text_column=text_column,
+                documents=cast(Literal["lines", "files"], documents),
+                add_special_tokens=not no_special_tokens,
+                append_eos=append_eos,
+                skip_bad_rows=skip_bad_rows,
+                restart=restart,
+                progress=progress,
+            )
+            write(f"{printable(str(report), keep_lines=True)}\n")
+        return
+    if text is not None and len(text) > 1:
+        raise typer.BadParameter("TEXT is one argument; quote it, or name files with --out")
+    given = text[0] if text else _STDIN
     if ids + tokens + json > 1:
         raise typer.BadParameter("choose one of --ids, --tokens and --json")
-    if lines and text != _STDIN:
+    if lines and given != _STDIN:
         raise typer.BadParameter("--lines reads stdin; leave TEXT out")
     show = _show_tokens if tokens else _show_json if json else _show_ids
     options = {"add_special_tokens": not no_special_tokens, "split_special_tokens": split_special_tokens}
     with reported_failures():
         tokenizer = _load(directory)
-        for batch in _batches(_texts(text, lines=lines)):
+        for batch in _batches(_texts(given, lines=lines)):
             for encoding in tokenizer(batch, verbose=False, **options).encodings or ():
                 write(show(encoding))
 

@@ -1,0 +1,7 @@
+"""Documents in files larger than memory: text, JSON lines, Parquet and Arrow, compressed or not, from any place on."""
+
+from __future__ import annotations
+
+from hf_bpe.documents.reading import BEGINNING, BadRow, DocumentBatch, Documents, Position, open_documents
+
+__all__ = ["BEGINNING", "BadRow", "DocumentBatch", "Documents", "Position", "open_documents"]

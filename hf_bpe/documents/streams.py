@@ -1,0 +1,88 @@
+"""A file as lines, decompressed on the way, whatever its size: memory is bounded by the longest line allowed."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from hf_bpe.errors import CorpusError
+
+BLOCK_BYTES = 1 << 20
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
+    """Open a file for reading, through gzip or zstd where it begins as they do.
+
+    Yields:
+        The stream, and a function that tells how many bytes of the file have been read.
+
+    Raises:
+        CorpusError: The compressed data is damaged.
+        OSError: The file can't be read.
+    """
+    import pyarrow as pa
+
+    with path.open("rb") as raw:
+        head = raw.read(4)
+        raw.seek(0)
+        try:
+            if head.startswith(_GZIP):
+                with gzip.GzipFile(fileobj=raw) as stream:
+                    yield cast(IO[bytes], stream), raw.tell
+            elif head.startswith(_ZSTD):
+                # Of the readers for Python this one tells of data that was cut off.
+                with pa.CompressedInputStream(raw, "zstd") as stream:
+                    yield stream, raw.tell
+            else:
+                yield raw, raw.tell
+        except (EOFError, OSError, zlib.error, pa.ArrowException) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # of the file, not of what is in it
+            raise CorpusError(f"{path}: the compressed data is damaged: {error}") from None
+
+
+def blocks_of_lines(path: Path, stream: IO[bytes], longest: int) -> Iterator[tuple[int, bytes]]:
+    """Yield a stream in blocks of whole lines, each block with the number of lines before it.
+
+    Raises:
+        CorpusError: A line has more than `longest` bytes.
+    """
+    pending: list[bytes] = []
+    size = number = 0
+    while block := stream.read(BLOCK_BYTES):
+        cut = block.rfind(b"\n") + 1
+        if size + (block.find(b"\n") + 1 if cut else len(block)) > longest:
+            raise _too_long(path, number + 1, longest)
+        if not cut:
+            pending.append(block)
+            size += len(block)
+            continue
+        whole = b"".join([*pending, block[:cut]])
+        if longest < BLOCK_BYTES:
+            _check_lines(path, number, whole, longest)
+        yield number, whole
+        number += whole.count(b"\n")
+        pending = [block[cut:]]
+        size = len(block) - cut
+    if rest := b"".join(pending):
+        if len(rest) > longest:
+            raise _too_long(path, number + 1, longest)
+        yield number, rest
+
+
+def _check_lines(path: Path, number: int, block: bytes, longest: int) -> None:
+    for place, line in enumerate(block.split(b"\n"), start=number + 1):
+        if len(line) + 1 > longest:
+            raise _too_long(path, place, longest)
+
+
+def _too_long(path: Path, number: int, longest: int) -> CorpusError:
+    return CorpusError(
+        f"{path}, line {number:,}, has more than {longest:,} bytes; raise max_document_bytes, or cut it beforehand."
+    )
