@@ -55,6 +55,7 @@ class PieceModel:
         rules: What happens to a text first.
         byte_fallback: Whether characters without a piece become byte pieces, not the unknown piece.
         roles: The pieces that play `bos_token`, `eos_token`, `unk_token` and `pad_token`.
+        unknown_surface: The text that the unknown piece is decoded to; None where that is the piece itself.
     """
 
     pieces: Sequence[str]
@@ -63,6 +64,7 @@ class PieceModel:
     rules: TextRules = field(default_factory=TextRules)
     byte_fallback: bool = False
     roles: Mapping[str, str] = field(default_factory=dict)
+    unknown_surface: str | None = None
 
     def of_type(self, *types: PieceType) -> list[str]:
         """Return the pieces of these types, in the order of their ids."""
