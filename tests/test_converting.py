@@ -133,6 +133,18 @@ def test_holes_and_doubles_are_told(tmp_path: Path) -> None:
     assert "ids without a token: 41 of 301, the first is 259" in str(done)
 
 
+def test_a_hole_of_billions_of_ids_is_told_and_kept_from_libraries_that_would_fill_it(tmp_path: Path) -> None:
+    given = Vocabulary.from_ranks(RANKS | {b"he": 4_000_000_000}, split_pattern="gpt2")
+
+    done = hf_bpe.convert(given, tmp_path / "out", sample=10)
+
+    assert done.holes == [range(259, 4_000_000_000)]
+    assert "the highest id is 4,000,000,000, and it takes memory for each" in done.not_checked[0]
+    stock = HfBpeTokenizer.from_pretrained(tmp_path / "out").backend_tokenizer
+    with pytest.raises(ConversionError, match=r"has ids up to 4,000,000,000.*reads 16,777,216 at most"):
+        hf_bpe.compare(given, stock)
+
+
 def test_options_reach_the_reader_and_unknown_ones_are_named(tmp_path: Path) -> None:
     hf_bpe.convert(vocabulary(), tmp_path / "a.tiktoken", sample=50)
     ranks = tmp_path / "a.tiktoken"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hf_bpe._native import Tokenizer
 from hf_bpe.byte_alphabet import CHAR_TO_BYTE
+from hf_bpe.errors import ConversionError
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.vocabulary import Vocabulary
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     import tokenizers
 
 Rows = list[list[int]]
+
+MOST_ROWS = 1 << 24
+"""Ids of a `tokenizers.Tokenizer`: written as JSON, it goes through each id up to the highest, and keeps the holes."""
 
 
 class Side(Protocol):
@@ -92,6 +96,12 @@ class Stock:
 
     def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
         self.name = library("tokenizers")
+        rows = 1 + max(tokenizer.get_vocab().values(), default=0)
+        if rows > MOST_ROWS:
+            raise ConversionError(
+                f"{self.name} has ids up to {rows - 1:,}, and takes memory for each below that; compare() reads "
+                f"{MOST_ROWS:,} at most."
+            )
         self._tokenizer = type(tokenizer).from_str(tokenizer.to_str())
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
