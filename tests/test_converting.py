@@ -231,6 +231,56 @@ def test_an_existing_destination_stays_unless_it_may_be_replaced(kind: str, sour
     assert tree(tmp_path) == before
 
 
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("..", {}, r"\.\. names no file and no directory"),
+        ("pipe", {"destination_format": "tiktoken"}, r"pipe is a device or a pipe"),
+        ("file/a.gguf", {}, r"can't be read: Not a directory"),
+        ("a\0b", {}, r"can't be read: embedded null"),
+        ("x" * 300, {}, r"can't be read: File name too long"),
+        ("conversion.json", {"destination_format": "tokenizer_json"}, r"is where the report is put"),
+    ],
+)
+def test_a_destination_that_cannot_be_written_is_named_and_nothing_is_left(
+    name: str, settings: dict[str, Any], message: str, source: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_bytes(b"old")
+    os.mkfifo(tmp_path / "pipe")
+    before = tree(tmp_path)
+
+    with pytest.raises(ConversionError, match=message):
+        hf_bpe.convert(source, tmp_path / name, overwrite=True, sample=10, **settings)
+
+    assert tree(tmp_path) == before
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("name", ["out", "a.gguf", "a.tiktoken"])
+def test_a_disk_that_is_full_leaves_the_old_target(name: str, source: Path, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    hf_bpe.convert(source, tmp_path / name, sample=10)
+    before = tree(tmp_path)
+    was = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, was[1]))
+    try:
+        with pytest.raises(ConversionError, match=rf"{name} can't be written: File too large"):
+            hf_bpe.convert(source, tmp_path / name, overwrite=True, sample=10)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, was)
+
+    assert tree(tmp_path) == before
+
+
+def test_a_pipe_in_the_place_of_the_report_is_left_alone(source: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "conversion.json")
+
+    done = hf_bpe.convert(source, tmp_path / "a.gguf", sample=10)
+
+    assert done.report == tmp_path / "a.gguf.conversion.json"
+    assert (tmp_path / "conversion.json").is_fifo()
+
+
 def test_an_empty_directory_is_no_obstacle(source: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
 
