@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -51,6 +52,12 @@ class Side(Protocol):
     def added_tokens(self) -> list[str]:
         """Return the added tokens."""
 
+    def merges(self) -> list[tuple[str, str]]:
+        """Return the merges in order; none where the library has no list of them."""
+
+    def texts_of(self, tokens: Iterator[str]) -> Iterator[str]:
+        """Yield the text of each of these that has one, spelled as in `merges`."""
+
 
 def library(package: str) -> str:
     """Return the name and the version of an installed package."""
@@ -82,10 +89,16 @@ class Ours:
     def token_texts(self) -> Iterator[str]:
         added = {flags[0] for _, flags in self.core.added_tokens()}
         tokens = (token for token in self.core.get_vocab(with_added_tokens=False) if token not in added)
-        return _texts(tokens, byte_level=self.core.is_byte_level)
+        return self.texts_of(tokens)
 
     def added_tokens(self) -> list[str]:
         return [flags[0] for _, flags in self.core.added_tokens()]
+
+    def merges(self) -> list[tuple[str, str]]:
+        return self.core.merges()
+
+    def texts_of(self, tokens: Iterator[str]) -> Iterator[str]:
+        return _texts(tokens, byte_level=self.core.is_byte_level)
 
 
 class Stock:
@@ -119,17 +132,34 @@ class Stock:
         return set(vocab.values()) - set(self._tokenizer.get_added_tokens_decoder())
 
     def token_texts(self) -> Iterator[str]:
-        decoder = self._tokenizer.decoder
-        byte_level = decoder is not None and b"ByteLevel" in decoder.__getstate__()
         added = set(self.added_tokens())
-        tokens = (token for token in self._tokenizer.get_vocab(with_added_tokens=False) if token not in added)
-        return _texts(tokens, byte_level=byte_level)
+        return self.texts_of(
+            token for token in self._tokenizer.get_vocab(with_added_tokens=False) if token not in added
+        )
 
     def added_tokens(self) -> list[str]:
         return [token.content for token in self._tokenizer.get_added_tokens_decoder().values()]
 
+    def merges(self) -> list[tuple[str, str]]:
+        listed = json.loads(self._tokenizer.to_str())["model"].get("merges") or []
+        return [tuple(pair) if isinstance(pair, list) else tuple(pair.split(" ")) for pair in listed]
 
-class Tiktoken:
+    def texts_of(self, tokens: Iterator[str]) -> Iterator[str]:
+        decoder = self._tokenizer.decoder
+        return _texts(tokens, byte_level=decoder is not None and b"ByteLevel" in decoder.__getstate__())
+
+
+class _WithoutMerges:
+    """A side whose library has ranks or scores, and no list of merges."""
+
+    def merges(self) -> list[tuple[str, str]]:
+        return []
+
+    def texts_of(self, tokens: Iterator[str]) -> Iterator[str]:
+        return _texts(tokens, byte_level=False)
+
+
+class Tiktoken(_WithoutMerges):
     """A `tiktoken.Encoding`."""
 
     finds_special_tokens = True
@@ -157,7 +187,7 @@ class Tiktoken:
         return list(self._encoding._special_tokens)
 
 
-class SentencePiece:
+class SentencePiece(_WithoutMerges):
     """A `sentencepiece.SentencePieceProcessor`. It never finds control pieces in a text."""
 
     finds_special_tokens = False
@@ -187,7 +217,7 @@ class SentencePiece:
         return []
 
 
-class Tekken:
+class Tekken(_WithoutMerges):
     """mistral-common's `Tekkenizer`. It never finds special tokens in a text."""
 
     finds_special_tokens = False
