@@ -360,6 +360,14 @@ def test_merges_in_an_order_that_no_scores_give_are_refused_with_their_text() ->
     assert sentencepiece.to_bytes(char_vocabulary(tokens, sorted(merges, key=lambda pair: tokens.index("".join(pair)))))
 
 
+def test_unknown_characters_that_stay_apart_are_refused() -> None:
+    whole = json.loads(char_vocabulary(["<unk>", "a", "\ue000"], []).core.to_json())
+    whole["model"]["fuse_unk"] = False
+
+    with pytest.raises(ConversionError, match=r"fuse_unk is False.*The text '\\ue001\\ue001' would change"):
+        sentencepiece.to_bytes(Vocabulary.from_json(whole))
+
+
 def test_a_token_without_merges_is_refused_if_a_score_would_make_it() -> None:
     with pytest.raises(ConversionError, match=r"The text 'ab' would change"):
         sentencepiece.to_bytes(char_vocabulary(["<unk>", "a", "b", "ab"], []))

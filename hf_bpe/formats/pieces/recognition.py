@@ -49,6 +49,9 @@ def pieces_of(vocabulary: Vocabulary, target: str, *, raw_pieces: bool = False) 
         if settings.get(name):
             raise _refusal(target, f"model.{name} is {settings[name]!r}, which such a model can't say", "a")
     tokens = _tokens_by_id(vocabulary, target)
+    if not (vocabulary.byte_fallback or settings.get("fuse_unk")):
+        unknown = next(char for place in range(0xE000, 0x110000) if (char := chr(place)) not in tokens)
+        raise _refusal(target, "model.fuse_unk is False, and such a model joins unknown characters", unknown * 2)
     rules = _rules(vocabulary.normalizer, target)
     split_pieces = _split_pieces(vocabulary, set(tokens), rules, target)
     types = _types(vocabulary, tokens, split_pieces, rules, target)
