@@ -18,9 +18,11 @@ parser.add_argument("directory", type=Path, help="a directory with a tokenizer.j
 parser.add_argument("files", type=Path, help="the directory to write")
 parser.add_argument("--any-pipeline", action="store_true", help="write the model of a vocabulary with another pipeline")
 arguments = parser.parse_args()
+if not arguments.directory.is_dir():
+    parser.error(f"{arguments.directory} is no directory")
 
 # Read. A part of tokenizer.json that can't be run exactly is an error that names it.
-tokenizer = hf_bpe.HfBpeTokenizer.from_pretrained(arguments.directory)
+tokenizer = hf_bpe.HfBpeTokenizer.from_pretrained(arguments.directory, local_files_only=True)
 
 # Write beside the target, read back, verify with `tokenizers`, and put into place.
 # What can't be held exactly is refused with a text whose ids would change, and nothing is written.

@@ -126,3 +126,11 @@ def test_what_a_format_cannot_hold_is_refused_in_a_sentence(name: str, tmp_path:
     assert result.stderr.startswith("refused: ")
     assert "would" in result.stderr
     assert not (tmp_path / "target").exists()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_directory_that_is_not_there_is_named_and_not_sought_on_the_network(name: str, tmp_path: Path) -> None:
+    result = run(f"hf_to_{name}", tmp_path / "nowhere", tmp_path / "target")
+
+    assert result.returncode == 2
+    assert "nowhere is no directory" in result.stderr

@@ -133,6 +133,18 @@ def test_holes_and_doubles_are_told(tmp_path: Path) -> None:
     assert "ids without a token: 41 of 301, the first is 259" in str(done)
 
 
+def test_a_hole_of_billions_of_ids_is_told_and_kept_from_libraries_that_would_fill_it(tmp_path: Path) -> None:
+    given = Vocabulary.from_ranks(RANKS | {b"he": 4_000_000_000}, split_pattern="gpt2")
+
+    done = hf_bpe.convert(given, tmp_path / "out", sample=10)
+
+    assert done.holes == [range(259, 4_000_000_000)]
+    assert "the highest id is 4,000,000,000, and it takes memory for each" in done.not_checked[0]
+    stock = HfBpeTokenizer.from_pretrained(tmp_path / "out").backend_tokenizer
+    with pytest.raises(ConversionError, match=r"has ids up to 4,000,000,000.*reads 16,777,216 at most"):
+        hf_bpe.compare(given, stock)
+
+
 def test_options_reach_the_reader_and_unknown_ones_are_named(tmp_path: Path) -> None:
     hf_bpe.convert(vocabulary(), tmp_path / "a.tiktoken", sample=50)
     ranks = tmp_path / "a.tiktoken"
@@ -217,6 +229,56 @@ def test_an_existing_destination_stays_unless_it_may_be_replaced(kind: str, sour
         hf_bpe.convert(source, destination, destination_format="tiktoken", sample=50)
 
     assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("..", {}, r"\.\. names no file and no directory"),
+        ("pipe", {"destination_format": "tiktoken"}, r"pipe is a device or a pipe"),
+        ("file/a.gguf", {}, r"can't be read: Not a directory"),
+        ("a\0b", {}, r"can't be read: embedded null"),
+        ("x" * 300, {}, r"can't be read: File name too long"),
+        ("conversion.json", {"destination_format": "tokenizer_json"}, r"is where the report is put"),
+    ],
+)
+def test_a_destination_that_cannot_be_written_is_named_and_nothing_is_left(
+    name: str, settings: dict[str, Any], message: str, source: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_bytes(b"old")
+    os.mkfifo(tmp_path / "pipe")
+    before = tree(tmp_path)
+
+    with pytest.raises(ConversionError, match=message):
+        hf_bpe.convert(source, tmp_path / name, overwrite=True, sample=10, **settings)
+
+    assert tree(tmp_path) == before
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("name", ["out", "a.gguf", "a.tiktoken"])
+def test_a_disk_that_is_full_leaves_the_old_target(name: str, source: Path, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    hf_bpe.convert(source, tmp_path / name, sample=10)
+    before = tree(tmp_path)
+    was = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, was[1]))
+    try:
+        with pytest.raises(ConversionError, match=rf"{name} can't be written: File too large"):
+            hf_bpe.convert(source, tmp_path / name, overwrite=True, sample=10)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, was)
+
+    assert tree(tmp_path) == before
+
+
+def test_a_pipe_in_the_place_of_the_report_is_left_alone(source: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "conversion.json")
+
+    done = hf_bpe.convert(source, tmp_path / "a.gguf", sample=10)
+
+    assert done.report == tmp_path / "a.gguf.conversion.json"
+    assert (tmp_path / "conversion.json").is_fifo()
 
 
 def test_an_empty_directory_is_no_obstacle(source: Path, tmp_path: Path) -> None:

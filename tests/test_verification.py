@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import hf_bpe
 from hf_bpe.formats import tiktoken_encoding
 from hf_bpe.verification import Agreement, Difference, compare, texts
 from hf_bpe.verification.changes import SAMPLES, changes_between, script_of
+from hf_bpe.verification.merge_orders import moved, rows
 from hf_bpe.verification.shrinking import shrink
 from hf_bpe.verification.sides import library
 from hf_bpe.vocabulary import Vocabulary
@@ -131,6 +133,53 @@ def test_the_order_of_overlapping_merges_is_found_by_pairs_of_tokens() -> None:
 
     assert isinstance(found, Difference)
     assert (found.text, found.group) == ("qxw", "pairs of tokens")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_merges_that_changed_places_are_found_wherever_a_text_shows_it(seed: int) -> None:
+    """Every text of up to six letters is tried, so that nothing is missed by luck."""
+    rng = random.Random(seed)
+    tokens, merges = ["a", "b", "c"], []
+    while len(merges) < 12:
+        pair = rng.choice(tokens), rng.choice(tokens)
+        if "".join(pair) not in tokens and len("".join(pair)) < 5:
+            merges.append(pair)
+            tokens.append("".join(pair))
+    swapped = list(merges)
+    one, other = rng.sample(range(12), 2)
+    swapped[one], swapped[other] = merges[other], merges[one]
+    parsed = json.loads(vocabulary().core.to_json())
+    first, second = (
+        Vocabulary.from_json(parsed | {"model": parsed["model"] | {"vocab": vocab, "merges": listed}})
+        for vocab in [{token: place for place, token in enumerate([*tokens, "<|end|>"])}]
+        for listed in (merges, swapped)
+    )
+    every = ["".join(letters) for size in range(1, 7) for letters in product("abc", repeat=size)]
+    shown = [text for text in every if first.core.encode_ordinary(text) != second.core.encode_ordinary(text)]
+
+    found = compare(first, second, sample=300)
+
+    assert bool(found) == (not shown)
+    if isinstance(found, Difference):
+        assert len(found.text) <= len(min(shown, key=len)) + 1
+
+
+def test_rows_of_merges_are_those_whose_order_turned() -> None:
+    merges = [("a", "b"), ("b", "c"), ("c", "d")]
+
+    assert list(rows(merges, [merges[1], merges[0], merges[2]])) == ["abc"]
+    assert list(rows(merges, merges[:2])) == []
+    assert list(rows(merges, merges[1:])) == ["abc"]
+    assert list(rows(merges, merges)) == []
+
+
+def test_the_fewest_merges_are_those_that_moved() -> None:
+    order = [("a", str(place)) for place in range(100)]
+    shuffled = [*order[:3], order[50], *order[3:50], *order[51:99], ("b", "c")]
+
+    found = moved(*({pair: rank for rank, pair in enumerate(listed)} for listed in (order, shuffled)))
+
+    assert found == [order[50], order[99], ("b", "c")]
 
 
 def test_a_text_of_the_caller_is_found_where_nothing_else_shows_the_difference() -> None:

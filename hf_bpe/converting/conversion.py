@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -86,7 +87,8 @@ def convert(
         verify.source(read.format, read.path, read.vocabulary)
     with staging.staged(destination, overwrite=overwrite) as folder:
         written = folder / destination.name
-        files = targets.write(read.vocabulary, written, target, write_options or {})
+        with _writing(destination):
+            files = targets.write(read.vocabulary, written, target, write_options or {})
         left_out = verify.written(target.format, written, read.vocabulary, dict(write_options or {}))
         place = report.name_for(destination, is_directory=target.is_directory)
         done = Conversion(
@@ -102,8 +104,18 @@ def convert(
             read.vocabulary.doubles(),
             left_out,
         )
-        report.write(done, files, written, folder / place.relative_to(destination.parent), library("hf_bpe"))
+        with _writing(destination):
+            report.write(done, files, written, folder / place.relative_to(destination.parent), library("hf_bpe"))
     return done
+
+
+@contextmanager
+def _writing(destination: Path) -> Iterator[None]:
+    """Name the destination where the system refuses to write: a full disk doesn't say what for."""
+    try:
+        yield
+    except OSError as error:
+        raise ConversionError(f"{destination} can't be written: {error.strerror or error}.") from error
 
 
 def _read(source: str | PathLike[str] | HfBpeTokenizer | Vocabulary, name: str | None, options: Options) -> _Source:

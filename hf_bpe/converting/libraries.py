@@ -13,7 +13,7 @@ from hf_bpe.converting.report import TOKENS_BY_ID
 from hf_bpe.errors import ConversionError
 from hf_bpe.formats.rank_files import added_tokens
 from hf_bpe.verification import Agreement
-from hf_bpe.verification.sides import library
+from hf_bpe.verification.sides import MOST_ROWS, library
 from hf_bpe.vocabulary import Vocabulary
 
 
@@ -39,6 +39,8 @@ def open_with_library(name: str, path: Path, vocabulary: Vocabulary) -> tuple[An
 def _stock(path: Path, vocabulary: Vocabulary) -> tuple[Any, Any]:
     import tokenizers
 
+    _check_rows(vocabulary)
+
     file = path / "tokenizer.json" if path.is_dir() else path
     return vocabulary, tokenizers.Tokenizer.from_file(str(file))
 
@@ -49,6 +51,7 @@ def _gpt2(path: Path, vocabulary: Vocabulary) -> tuple[Any, Any]:
 
     from hf_bpe.formats import gpt2
 
+    _check_rows(vocabulary)
     files = [str(file) for file in gpt2.pair_of(path)]
     model = tokenizers.models.BPE.from_file(*files, ignore_merges=vocabulary.ignore_merges)
     whole = json.loads(vocabulary.core.to_json())
@@ -112,6 +115,11 @@ def compare_token_lists(path: Path, vocabulary: Vocabulary) -> Agreement | None:
         if found != token:
             raise ConversionError(f"{path.name}: tokenizer.ggml.tokens[{token_id}] is {found!r}, and not {token!r}.")
     return Agreement(library("hf_bpe"), library("gguf"), {TOKENS_BY_ID: len(tokens)})
+
+
+def _check_rows(vocabulary: Vocabulary) -> None:
+    if len(vocabulary) > MOST_ROWS:
+        raise NoLibrary(f"the highest id is {len(vocabulary) - 1:,}, and it takes memory for each id below that")
 
 
 def _need(package: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from hf_bpe.verification import Agreement
 
 NAME = "conversion.json"
+_LONGEST_REPORT = 1 << 28
 TOKENS_BY_ID = "tokens by id"
 """What is counted where no texts were encoded: lists of tokens were compared."""
 
@@ -142,14 +144,16 @@ def name_for(destination: Path, *, is_directory: bool) -> Path:
     if is_directory:
         return destination / NAME
     beside = destination.with_name(NAME)
-    if not beside.exists() or _tells_of(beside) == destination.name:
+    if not os.path.lexists(beside) or _tells_of(beside) == destination.name:
         return beside
     return destination.with_name(f"{destination.name}.{NAME}")
 
 
 def _tells_of(path: Path) -> str | None:
     try:
+        if not path.is_file() or path.stat().st_size > _LONGEST_REPORT:
+            return None
         name = json.loads(path.read_text(encoding="utf-8"))["destination"]["name"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return name if isinstance(name, str) else None

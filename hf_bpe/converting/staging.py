@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hf_bpe.errors import ConversionError
+from hf_bpe.formats import files
 from hf_bpe.saving import own_files
 
 _LONGEST_NAME = 100
@@ -36,15 +37,19 @@ def staged(destination: Path, *, overwrite: bool) -> Iterator[Path]:
         ConversionError: `destination` exists and isn't to be replaced, or is a directory where a file is written.
     """
     check_free(destination, overwrite=overwrite)
-    made = _make_parents(destination.parent)
+    made: list[Path] = []
     done = False
     folder = None
     try:
-        prefix = f".{destination.name[:_LONGEST_NAME]}-converting-"
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=destination.parent))
-        new, old = folder / "new", folder / "old"
-        new.mkdir()
-        old.mkdir()
+        try:
+            made = _make_parents(destination.parent)
+            prefix = f".{destination.name[:_LONGEST_NAME]}-converting-"
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=destination.parent))
+            new, old = folder / "new", folder / "old"
+            new.mkdir()
+            old.mkdir()
+        except OSError as error:
+            raise ConversionError(f"{destination} can't be written: {error.filename}: {error.strerror}.") from error
         yield new
         with _signals_held():
             check_free(destination, overwrite=overwrite)
@@ -64,8 +69,9 @@ def check_free(destination: Path, *, overwrite: bool) -> None:
     Raises:
         ConversionError: See `staged`.
     """
-    if not destination.name:
+    if destination.name in ("", ".."):
         raise ConversionError(f"{destination} names no file and no directory to write.")
+    files.refuse_device(destination, kind="what is written")
     if not os.path.lexists(destination) or overwrite:
         return
     if destination.is_dir() and not any(destination.iterdir()):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hf_bpe import formats
+from hf_bpe.converting import report
 from hf_bpe.errors import ConversionError
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.vocabulary import Vocabulary
@@ -34,6 +35,8 @@ def target_of(destination: Path, name: str | None, vocabulary: Vocabulary, *, ov
     name = name or _format_of_name(destination, vocabulary)
     formats.get(name)
     is_directory = name == "gpt2" or (name == _DIRECTORY and destination.suffix != ".json")
+    if not is_directory and destination.name == report.NAME:
+        raise ConversionError(f"{destination} is where the report is put; name another destination.")
     if overwrite and destination.exists() and destination.is_dir() != is_directory:
         found, made = ("a directory", "a file") if destination.is_dir() else ("a file", "a directory")
         raise ConversionError(f"{destination} is {found}, and {name!r} is written as {made}; name another destination.")

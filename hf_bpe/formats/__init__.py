@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from hf_bpe.errors import ConversionError
+from hf_bpe.formats import files
 from hf_bpe.vocabulary import Vocabulary
 
 
@@ -73,7 +74,7 @@ def detect(path: str | Path) -> str:
         ConversionError: Nothing is there, or it looks like no format.
     """
     path = Path(path)
-    if not path.exists():
+    if not files.is_directory(path) and not path.exists():
         raise ConversionError(f"{path}: there is no such file or directory.")
     for name in _sniffed(path):
         return name

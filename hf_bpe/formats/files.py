@@ -26,14 +26,33 @@ def head(path: Path, size: int = 4096) -> bytes:
         return b""
 
 
+def is_directory(path: Path) -> bool:
+    """Whether `path` is a directory.
+
+    Raises:
+        ConversionError: It is no name that the system takes: too long, or with a NUL.
+    """
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        raise ConversionError(f"{str(path)!r:.200} can't be read: {_said(error)}.") from error
+    return path.is_dir()
+
+
 def refuse_device(path: Path, *, kind: str) -> None:
     """Raise for a device or a pipe, which might never end.
 
     Raises:
-        ConversionError: It is one.
+        ConversionError: It is one, or no name that the system takes.
     """
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if not is_directory(path) and path.exists() and not path.is_file():
         raise ConversionError(f"{path} is a device or a pipe; {kind} is a file.")
+
+
+def _said(error: OSError | ValueError) -> str:
+    return str(getattr(error, "strerror", None) or error)
 
 
 def read_bytes(path: Path, *, kind: str, limit: int = LIMIT) -> bytes:
@@ -48,7 +67,7 @@ def read_bytes(path: Path, *, kind: str, limit: int = LIMIT) -> bytes:
         ConversionError: It is absent, a directory, empty, too large, packed, or full of zeros.
     """
     try:
-        if path.is_dir():
+        if is_directory(path):
             raise ConversionError(f"{path} is a directory; {kind} is a file.")
         if not path.exists():
             raise ConversionError(f"{path}: there is no such file.")

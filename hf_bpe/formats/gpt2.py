@@ -178,7 +178,7 @@ def _with_end_of_text(core: Tokenizer) -> Tokenizer:
 
 def pair_of(path: Path) -> tuple[Path, Path]:
     """Return the paths of the two files, given one of them or their directory."""
-    if path.is_dir() and not any(path.name in names for names in _PAIRS):
+    if files.is_directory(path) and not any(path.name in names for names in _PAIRS):
         for names in _PAIRS:
             found = [path / name for name in names]
             if all(file.is_file() for file in found):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hf_bpe.errors import ConversionError
+from hf_bpe.errors import ConversionError, SplitPatternError
 from hf_bpe.formats import files, rank_files, split_regex
 from hf_bpe.known_encodings import KNOWN_ENCODINGS
 from hf_bpe.vocabulary import Vocabulary
@@ -22,6 +22,8 @@ NAME = "tekken"
 _KIND = "tekken.json"
 _LAYOUT: dict[str, Any] = {"indent": 2, "ensure_ascii": True, "end": "", "escape_delete": False, "members": ()}
 _SETTINGS = ("pattern", "num_vocab_tokens", "default_vocab_size", "default_num_special_tokens", "version")
+# Published files have 1,000. Those that aren't listed are made, so a number alone must not make millions.
+_MOST_SPECIAL_TOKENS = 1 << 16
 # mistral-common asks newer versions to list their special tokens.
 _UNLISTED_UP_TO = ("v1", "v2", "v3", "v7")
 
@@ -55,13 +57,17 @@ def read(path: str | Path) -> Vocabulary:
     ranks = _ranks(entries, size, path)
     details = {name: value for name, value in data.items() if name != "vocab"}
     details |= {"unused": entries[size:], "layout": _layout(path) | {"members": tuple(data)}}
-    return Vocabulary.from_ranks(
-        {token: rank + count for token, rank in ranks.items()},
-        split_pattern=_pattern(config["pattern"], path),
-        added_tokens=specials,
-        special_tokens=_roles(specials),
-        details={NAME: details},
-    )
+    pattern = _pattern(config["pattern"], path)
+    try:
+        return Vocabulary.from_ranks(
+            {token: rank + count for token, rank in ranks.items()},
+            split_pattern=pattern,
+            added_tokens=specials,
+            special_tokens=_roles(specials),
+            details={NAME: details},
+        )
+    except SplitPatternError as error:
+        raise ConversionError(f"{path}: config.pattern is {pattern!r:.80}: {error}") from error
 
 
 def write(vocabulary: Vocabulary, path: str | Path, *, version: str | None = None) -> list[Path]:
@@ -126,6 +132,11 @@ def _config(data: Any, path: Path) -> dict[str, Any]:
         number = config.get(name)
         if type(number) is not int or not 0 <= number <= rank_files.LARGEST_RANK:
             raise ConversionError(f"{path}: config.{name} should be a number, found {number!r:.60}.")
+    count = config["default_num_special_tokens"]
+    if count > _MOST_SPECIAL_TOKENS:
+        raise ConversionError(
+            f"{path}: config.default_num_special_tokens is {count}; hf_bpe reads at most {_MOST_SPECIAL_TOKENS}."
+        )
     for name in ("pattern", "version"):
         if not isinstance(config.get(name), str):
             raise ConversionError(f"{path}: config.{name} should be a string, found {config.get(name)!r:.60}.")
@@ -168,6 +179,10 @@ def _bytes(value: Any, where: str) -> bytes:
 
 
 def _pattern(pattern: str, path: Path) -> str:
+    if not pattern or pattern.replace("-", "").replace("_", "").isalnum():
+        raise ConversionError(f"{path}: config.pattern is {pattern!r:.60}, which is a word and no split pattern.")
+    if any("\ud800" <= char <= "\udfff" for char in pattern):
+        raise ConversionError(f"{path}: config.pattern is {pattern!r:.60}, which holds a lone surrogate.")
     try:
         return split_regex.canonical(pattern)
     except ValueError as error:
@@ -179,7 +194,7 @@ def _special_tokens(data: dict[str, Any], config: dict[str, Any], path: Path) ->
     if data.get("special_tokens") is None:
         if config["version"] not in _UNLISTED_UP_TO:
             raise ConversionError(
-                f"{path}: special_tokens is missing, which files of version {config['version']!r} have."
+                f"{path}: special_tokens is missing, which files of version {config['version']!r:.60} have."
             )
         return _default_special_tokens(count)
     listed = _list(data, "special_tokens", path)

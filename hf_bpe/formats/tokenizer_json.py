@@ -12,12 +12,13 @@ from typing import Any
 
 from hf_bpe.errors import ConversionError, TokenizerFileError
 from hf_bpe.formats import files
-from hf_bpe.vocabulary import Vocabulary
+from hf_bpe.vocabulary import Roles, Vocabulary
 
 NAME = "tokenizer_json"
 
 _FILE = "tokenizer.json"
 _KIND = "tokenizer.json"
+_TEMPLATE, _MORE_TEMPLATES = "chat_template.jinja", "additional_chat_templates"
 _MARKS = (b'"model"', b'"added_tokens"', b'"truncation"', b'"pre_tokenizer"', b'"normalizer"')
 
 
@@ -35,14 +36,14 @@ def read(path: str | Path) -> Vocabulary:
         ConversionError: The file is damaged, or has a part that hf_bpe can't run exactly. The message says where.
     """
     path = Path(path)
-    file = path / _FILE if path.is_dir() and path.name != _FILE else path
+    file = path / _FILE if files.is_directory(path) and path.name != _FILE else path
     data = files.read_bytes(file, kind=_KIND)
     try:
         vocabulary = Vocabulary.from_json(data)
     except TokenizerFileError as error:
         raise ConversionError(f"{file}: {str(error).removeprefix('tokenizer.json: ')}") from error
     roles, template = _beside(file.parent) if file.name == _FILE else ({}, None)
-    roles = {role: token for role, token in roles.items() if vocabulary.core.token_to_id(token) is not None}
+    roles = _known(roles, vocabulary)
     details = {NAME: {"merges": "strings"}} if _has_string_merges(data) else {}
     return vocabulary.replace(special_tokens=roles, chat_template=template, details=details)
 
@@ -87,14 +88,56 @@ def _has_string_merges(data: bytes) -> bool:
     return after[:1] == b"[" and after[1:].lstrip()[:1] == b'"'
 
 
-def _beside(directory: Path) -> tuple[dict[str, str], str | dict[str, str] | None]:
-    """Return the roles and the chat template that the files of a directory name."""
-    config = _config(directory / "tokenizer_config.json")
+def _beside(directory: Path) -> tuple[Roles, str | dict[str, str] | None]:
+    """Return the roles and the chat templates that the files of a directory name."""
+    path = directory / "tokenizer_config.json"
+    config = _config(path)
     named = {role: value for role, value in config.items() if role.endswith("_token") and value}
-    roles = {role: value["content"] if isinstance(value, dict) else value for role, value in named.items()}
-    file = directory / "chat_template.jinja"
-    template = file.read_text(encoding="utf-8") if file.is_file() else config.get("chat_template")
-    return {role: token for role, token in roles.items() if isinstance(token, str)}, template
+    roles = {role: text for role, value in named.items() if (text := _content(value)) is not None}
+    extra = config.get("extra_special_tokens") or config.get("additional_special_tokens")
+    listed = [text for value in extra if (text := _content(value)) is not None] if isinstance(extra, list) else []
+    return roles | ({"extra_special_tokens": listed} if listed else {}), _templates(directory, config)
+
+
+def _known(roles: Roles, vocabulary: Vocabulary) -> Roles:
+    """Return those roles whose tokens there are."""
+    known = vocabulary.core.token_to_id
+    kept = {
+        role: tokens if isinstance(tokens, str) else [token for token in tokens if known(token) is not None]
+        for role, tokens in roles.items()
+        if not isinstance(tokens, str) or known(tokens) is not None
+    }
+    return {role: tokens for role, tokens in kept.items() if tokens}
+
+
+def _content(token: Any) -> str | None:
+    text = token.get("content") if isinstance(token, dict) else token
+    return text if isinstance(text, str) else None
+
+
+def _templates(directory: Path, config: dict[str, Any]) -> str | dict[str, str] | None:
+    """Return the one template, or several by name: those in files go before those in tokenizer_config.json."""
+    found = [directory / _TEMPLATE, *sorted((directory / _MORE_TEMPLATES).glob("*.jinja"))]
+    texts = {file.stem: file for file in found if file.is_file() and file.stat().st_size}
+    named = {name: files.read_text(file, kind="a chat template") for name, file in texts.items()}
+    if "chat_template" in named:
+        named = {"default": named.pop("chat_template")} | named
+    if not named:
+        return _listed_templates(config.get("chat_template"), directory / "tokenizer_config.json")
+    return named["default"] if named.keys() == {"default"} else named
+
+
+def _listed_templates(template: Any, path: Path) -> str | dict[str, str] | None:
+    if template is None or isinstance(template, str):
+        return template
+    if not isinstance(template, list):
+        raise ConversionError(f"{path}: chat_template is {template!r:.60}; it should be a string or a list of them.")
+    for place, entry in enumerate(template):
+        if not (isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in ("name", "template"))):
+            raise ConversionError(
+                f"{path}: chat_template[{place}] is {entry!r:.60}; it should be an object with a name and a template."
+            )
+    return {entry["name"]: entry["template"] for entry in template}
 
 
 def _config(path: Path) -> dict[str, Any]:

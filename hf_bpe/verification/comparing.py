@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Literal
 
 from tqdm.auto import tqdm
 
-from hf_bpe.verification import sides, texts
+from hf_bpe.verification import merge_orders, sides, texts
 from hf_bpe.verification.hostile_texts import HOSTILE_TEXTS
 from hf_bpe.verification.results import Agreement, Difference
 from hf_bpe.verification.shrinking import shrink
 from hf_bpe.verification.sides import Rows, Side
 
 _BATCH = 10_000
+_ROWS = 50_000
 
 
 def compare(
@@ -83,7 +85,16 @@ class _Comparison:
     def _groups(self, corpus: Iterable[str] | None, sample: int | None) -> Iterator[tuple[str, list[str]]]:
         tokens = {*self._first.token_texts(), *self._second.token_texts()}
         added = [*self._first.added_tokens(), *self._second.added_tokens()]
-        return texts.groups(tokens, added, corpus, sample)
+        yield from texts.groups(tokens, added, corpus, sample)
+        if rows := self._rows_of_merges(sample):
+            yield "merges in another order", rows
+
+    def _rows_of_merges(self, sample: int | None) -> list[str]:
+        first, second = self._first.merges(), self._second.merges()
+        if not (first and second) or first == second:
+            return []
+        found = self._first.texts_of(merge_orders.rows(first, second))
+        return list(islice(found, _ROWS if sample is None else min(sample, _ROWS)))
 
     def _first_difference(self, group: str, batch: Sequence[str], *, template: bool = False) -> Difference | None:
         first, second = self._encode(batch, template=template)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hf_bpe._native import Tokenizer
 from hf_bpe.byte_alphabet import CHAR_TO_BYTE
+from hf_bpe.errors import ConversionError
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.vocabulary import Vocabulary
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     import tokenizers
 
 Rows = list[list[int]]
+
+MOST_ROWS = 1 << 24
+"""Ids of a `tokenizers.Tokenizer`: written as JSON, it goes through each id up to the highest, and keeps the holes."""
 
 
 class Side(Protocol):
@@ -46,6 +51,12 @@ class Side(Protocol):
 
     def added_tokens(self) -> list[str]:
         """Return the added tokens."""
+
+    def merges(self) -> list[tuple[str, str]]:
+        """Return the merges in order; none where the library has no list of them."""
+
+    def texts_of(self, tokens: Iterator[str]) -> Iterator[str]:
+        """Yield the text of each of these that has one, spelled as in `merges`."""
 
 
 def library(package: str) -> str:
@@ -78,10 +89,16 @@ class Ours:
     def token_texts(self) -> Iterator[str]:
         added = {flags[0] for _, flags in self.core.added_tokens()}
         tokens = (token for token in self.core.get_vocab(with_added_tokens=False) if token not in added)
-        return _texts(tokens, byte_level=self.core.is_byte_level)
+        return self.texts_of(tokens)
 
     def added_tokens(self) -> list[str]:
         return [flags[0] for _, flags in self.core.added_tokens()]
+
+    def merges(self) -> list[tuple[str, str]]:
+        return self.core.merges()
+
+    def texts_of(self, tokens: Iterator[str]) -> Iterator[str]:
+        return _texts(tokens, byte_level=self.core.is_byte_level)
 
 
 class Stock:
@@ -92,6 +109,12 @@ class Stock:
 
     def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
         self.name = library("tokenizers")
+        rows = 1 + max(tokenizer.get_vocab().values(), default=0)
+        if rows > MOST_ROWS:
+            raise ConversionError(
+                f"{self.name} has ids up to {rows - 1:,}, and takes memory for each below that; compare() reads "
+                f"{MOST_ROWS:,} at most."
+            )
         self._tokenizer = type(tokenizer).from_str(tokenizer.to_str())
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
@@ -109,17 +132,34 @@ class Stock:
         return set(vocab.values()) - set(self._tokenizer.get_added_tokens_decoder())
 
     def token_texts(self) -> Iterator[str]:
-        decoder = self._tokenizer.decoder
-        byte_level = decoder is not None and b"ByteLevel" in decoder.__getstate__()
         added = set(self.added_tokens())
-        tokens = (token for token in self._tokenizer.get_vocab(with_added_tokens=False) if token not in added)
-        return _texts(tokens, byte_level=byte_level)
+        return self.texts_of(
+            token for token in self._tokenizer.get_vocab(with_added_tokens=False) if token not in added
+        )
 
     def added_tokens(self) -> list[str]:
         return [token.content for token in self._tokenizer.get_added_tokens_decoder().values()]
 
+    def merges(self) -> list[tuple[str, str]]:
+        listed = json.loads(self._tokenizer.to_str())["model"].get("merges") or []
+        return [tuple(pair) if isinstance(pair, list) else tuple(pair.split(" ")) for pair in listed]
 
-class Tiktoken:
+    def texts_of(self, tokens: Iterator[str]) -> Iterator[str]:
+        decoder = self._tokenizer.decoder
+        return _texts(tokens, byte_level=decoder is not None and b"ByteLevel" in decoder.__getstate__())
+
+
+class _WithoutMerges:
+    """A side whose library has ranks or scores, and no list of merges."""
+
+    def merges(self) -> list[tuple[str, str]]:
+        return []
+
+    def texts_of(self, tokens: Iterator[str]) -> Iterator[str]:
+        return _texts(tokens, byte_level=False)
+
+
+class Tiktoken(_WithoutMerges):
     """A `tiktoken.Encoding`."""
 
     finds_special_tokens = True
@@ -147,7 +187,7 @@ class Tiktoken:
         return list(self._encoding._special_tokens)
 
 
-class SentencePiece:
+class SentencePiece(_WithoutMerges):
     """A `sentencepiece.SentencePieceProcessor`. It never finds control pieces in a text."""
 
     finds_special_tokens = False
@@ -177,7 +217,7 @@ class SentencePiece:
         return []
 
 
-class Tekken:
+class Tekken(_WithoutMerges):
     """mistral-common's `Tekkenizer`. It never finds special tokens in a text."""
 
     finds_special_tokens = False

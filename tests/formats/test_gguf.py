@@ -187,6 +187,15 @@ def test_holes_become_unused_tokens_and_no_id_moves(tmp_path: Path) -> None:
     assert len(gguf.read(tmp_path / "x.gguf")) == 301
 
 
+def test_a_hole_of_billions_of_ids_is_refused_and_not_filled(tmp_path: Path) -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"th": 4_000_000_000}
+
+    with pytest.raises(ConversionError, match=r"a token for every id, and the highest is 4,000,000,000.* 16,777,216"):
+        gguf.write(Vocabulary.from_ranks(ranks, split_pattern="gpt2"), tmp_path / "a.gguf")
+
+    assert not list(tmp_path.iterdir())
+
+
 def test_padding_tokens_are_kept(tmp_path: Path) -> None:
     fields = byte_fields()
     fields[metadata.TOKENS].value.extend(["[PAD259]", "[PAD260]"])

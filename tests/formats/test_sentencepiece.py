@@ -17,7 +17,7 @@ from piece_models import OPTIONS, WITH_CHARSMAP, hand_made, texts, trained
 from tokenizers import Tokenizer
 from vocabularies import installed
 
-from hf_bpe import ConversionError, HfBpeTokenizer, from_sentencepiece
+from hf_bpe import ConversionError, HfBpeTokenizer, convert, from_sentencepiece
 from hf_bpe.formats import detect, sentencepiece
 from hf_bpe.formats.pieces.model import PieceType, TextRules
 from hf_bpe.vocabulary import Vocabulary
@@ -118,14 +118,45 @@ def test_models_made_from_the_merges_alone_give_the_same_ids(name: str, tmp_path
     assert read_bytes(data, tmp_path).merges == vocabulary.merges
 
 
-@pytest.mark.parametrize("name", ["llama", "byte fallback", "no prefix", "user defined"])
+@pytest.mark.parametrize("name", OPTIONS)
 def test_decoding_is_that_of_sentencepiece(name: str, tmp_path: Path) -> None:
     reference, vocabulary = spm.SentencePieceProcessor(model_proto=trained(name)), read_bytes(trained(name), tmp_path)
 
     for text in texts():
-        if "▁" not in text:
-            ids = reference.encode(text)
-            assert vocabulary.core.decode(ids) == reference.decode(ids), text
+        ids = reference.encode(text)
+        assert vocabulary.core.decode(ids) == reference.decode(ids), text
+    for token_id in range(len(vocabulary)):
+        # A byte alone is no text, and a model that has them all has no text for its unknown piece.
+        if not (reference.is_control(token_id) or reference.is_byte(token_id)) and not (
+            vocabulary.byte_fallback and reference.is_unknown(token_id)
+        ):
+            assert vocabulary.core.decode([token_id]) == reference.decode([token_id])
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name not in WITH_CHARSMAP])
+def test_trained_models_are_converted_to_a_directory_and_back(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.model").write_bytes(trained(name))
+
+    there = convert(tmp_path / "a.model", tmp_path / "directory", sample=100)
+    back = convert(tmp_path / "directory", tmp_path / "b.model", sample=100)
+
+    assert not there.not_checked
+    assert not back.not_checked
+
+
+@pytest.mark.parametrize("surface", [" ⁇ ", "", "?", "[unknown]"])
+def test_the_unknown_piece_is_decoded_to_its_surface(surface: str, tmp_path: Path) -> None:
+    data = changed(trained("plain"), lambda model: setattr(model.trainer_spec, "unk_surface", surface))
+    vocabulary = read_bytes(data, tmp_path)
+
+    assert vocabulary.core.decode(vocabulary.core.encode_ordinary("hello 🙂 the")) == f"hello {surface} the"
+    assert sentencepiece.to_bytes(vocabulary) == data
+
+
+def test_a_written_model_gives_back_the_unknown_token_of_a_usual_decoder() -> None:
+    data = sentencepiece.to_bytes(char_vocabulary(["<unk>", "a", "b"], []))
+
+    assert spm.SentencePieceProcessor(model_proto=data).decode([1, 0, 2]) == "a<unk>b"
 
 
 def test_a_tokenizer_keeps_everything_that_the_model_says(tmp_path: Path) -> None:
@@ -314,6 +345,14 @@ def test_merges_in_an_order_that_no_scores_give_are_refused_with_their_text() ->
     with pytest.raises(ConversionError, match=r"ranked apart, with other merges between them \(merge \d"):
         sentencepiece.to_bytes(interleaved)
     assert sentencepiece.to_bytes(char_vocabulary(tokens, sorted(merges, key=lambda pair: tokens.index("".join(pair)))))
+
+
+def test_unknown_characters_that_stay_apart_are_refused() -> None:
+    whole = json.loads(char_vocabulary(["<unk>", "a", "\ue000"], []).core.to_json())
+    whole["model"]["fuse_unk"] = False
+
+    with pytest.raises(ConversionError, match=r"fuse_unk is False.*The text '\\ue001\\ue001' would change"):
+        sentencepiece.to_bytes(Vocabulary.from_json(whole))
 
 
 def test_a_token_without_merges_is_refused_if_a_score_would_make_it() -> None:

@@ -211,6 +211,15 @@ def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
             r"config.default_num_special_tokens should be a number",
         ),
         (lambda data: data["config"].update(pattern=r"\w+$"), r"config.pattern holds '\$' at 3"),
+        (lambda data: data["config"].update(pattern="gpt2"), r"config.pattern is 'gpt2', which is a word"),
+        (lambda data: data["config"].update(pattern=r"\w+|("), r"config.pattern is .* can't be compiled"),
+        (lambda data: data["config"].update(pattern="\ud800"), r"config.pattern is '.*', which holds a lone surrogate"),
+        (
+            lambda data: data["config"].update(
+                default_num_special_tokens=4_000_000_000, default_vocab_size=4_000_000_257
+            ),
+            r"config.default_num_special_tokens is 4000000000; hf_bpe reads at most 65536",
+        ),
         (lambda data: data["vocab"][3].update(rank=4), r"vocab\[3\].rank is 4; entries stand in the order of ranks"),
         (lambda data: data["vocab"][3].update(token_bytes="A"), r"vocab\[3\].token_bytes is 'A', which is no base64"),
         (lambda data: data["vocab"][3].update(token_bytes=None), r"vocab\[3\].token_bytes is None"),

@@ -56,6 +56,65 @@ def test_roles_and_template_come_from_the_directory(tmp_path: Path) -> None:
         assert vocabulary.chat_template == "{{ messages }}"
 
 
+def test_several_templates_and_more_special_tokens_come_from_the_directory(tmp_path: Path) -> None:
+    templates = {"default": "{{ messages }}", "tool_use": "{{ tools }}"}
+    given = {"chat_template": templates, "extra_special_tokens": ["<s>"]}
+    HfBpeTokenizer.from_vocabulary(small(), **given).save_pretrained(tmp_path)
+
+    vocabulary = tokenizer_json.read(tmp_path)
+    assert vocabulary.chat_template == templates
+    assert vocabulary.special_tokens == {"extra_special_tokens": ["<s>"]}
+
+
+def test_older_directories_list_templates_and_special_tokens_in_their_settings(tmp_path: Path) -> None:
+    tokenizer_json.write(small(), tmp_path)
+    listed = [{"name": "default", "template": "a"}, {"name": "rag", "template": "b"}]
+    tokens = [{"content": "<s>", "special": True}, "<gone>", 3]
+    config = {
+        "chat_template": listed,
+        "additional_special_tokens": tokens,
+        "eos_token": {"id": 3},
+        "bos_token": ["<s>"],
+    }
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+
+    vocabulary = tokenizer_json.read(tmp_path)
+
+    assert vocabulary.chat_template == {"default": "a", "rag": "b"}
+    assert vocabulary.special_tokens == {"extra_special_tokens": ["<s>"]}
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (7, r"tokenizer_config.json: chat_template is 7; it should be a string or a list"),
+        ([{"name": "default"}], r"chat_template\[0\] is \{'name': 'default'\}; it should be an object with a name"),
+    ],
+)
+def test_templates_of_another_type_are_refused(template: object, message: str, tmp_path: Path) -> None:
+    tokenizer_json.write(small(), tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
+
+    with pytest.raises(ConversionError, match=message):
+        tokenizer_json.read(tmp_path)
+
+
+def test_a_template_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    tokenizer_json.write(small(), tmp_path)
+    (tmp_path / "chat_template.jinja").write_bytes(b"{{\n\xff }}")
+
+    with pytest.raises(ConversionError, match=r"chat_template.jinja, line 2: not UTF-8: the byte 0xff"):
+        tokenizer_json.read(tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(formats.FORMATS))
+@pytest.mark.parametrize(("path", "message"), [("a\0b", "can't be read: embedded null"), ("x" * 300, "too long")])
+def test_names_that_the_system_does_not_take_are_refused(name: str, path: str, message: str, tmp_path: Path) -> None:
+    for read in (formats.get(name).read, formats.detect):
+        with pytest.raises(ConversionError, match=message):
+            read(tmp_path / path)
+
+
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_damaged_files_are_refused(damage: str, tmp_path: Path) -> None:
     make, message = DAMAGED[damage]

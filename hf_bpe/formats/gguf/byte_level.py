@@ -14,7 +14,7 @@ from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError, TokenizerFileError
 from hf_bpe.formats.gguf import metadata
 from hf_bpe.formats.gguf.added_tokens import check_overlaps, stripping
-from hf_bpe.formats.gguf.container import ARRAY, BOOL, INT32, STRING, Field
+from hf_bpe.formats.gguf.container import ARRAY, BOOL, INT32, MOST_ENTRIES, STRING, Field
 from hf_bpe.formats.gguf.pre_tokenizers import ALIASES, PRE_TOKENIZERS, PreTokenizer, named, names_for
 from hf_bpe.formats.pieces.ends import ends
 from hf_bpe.formats.pieces.model import PieceType
@@ -224,6 +224,11 @@ def _not_reached_by_merges(vocabulary: Vocabulary) -> str | None:
 
 def _tokens(vocabulary: Vocabulary, kept: metadata.Kept | None) -> tuple[list[str], list[int]]:
     """Return the tokens with their types; a hole becomes an unused token, as llama.cpp's converter fills it."""
+    if len(vocabulary) > MOST_ENTRIES:
+        raise ConversionError(
+            f"{TARGET} lists a token for every id, and the highest is {len(vocabulary) - 1:,}; hf_bpe writes "
+            f"{MOST_ENTRIES:,} tokens at most. tokenizer.json holds it."
+        )
     by_id = {token_id: token for token, token_id in vocabulary.get_vocab().items()}
     added = vocabulary.added_tokens
     old = kept["types"] if kept is not None else b""

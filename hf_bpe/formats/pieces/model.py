@@ -56,6 +56,7 @@ class PieceModel:
         byte_fallback: Whether characters without a piece become byte pieces, not the unknown piece.
         roles: The pieces that play `bos_token`, `eos_token`, `unk_token` and `pad_token`.
         merges_all: Whether merging makes pieces of any type that are there, as in llama.cpp, or ordinary ones only.
+        unknown_surface: The text that the unknown piece is decoded to; None where that is the piece itself.
     """
 
     pieces: Sequence[str]
@@ -65,6 +66,7 @@ class PieceModel:
     byte_fallback: bool = False
     roles: Mapping[str, str] = field(default_factory=dict)
     merges_all: bool = False
+    unknown_surface: str | None = None
 
     def is_merged(self, piece: str, kind: int) -> bool:
         """Whether merging makes and takes `piece`.

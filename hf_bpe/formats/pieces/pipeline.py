@@ -74,15 +74,35 @@ def normalizer_of(rules: TextRules) -> Json | None:
     return steps[0] if steps else None
 
 
-def decoder_of(rules: TextRules, *, byte_fallback: bool) -> Json:
-    """Return the decoder that undoes `rules`."""
-    steps: list[Json] = [_replace({"String": SPACE}, " ")]
-    if byte_fallback:
-        steps.append({"type": "ByteFallback"})
-    steps.append({"type": "Fuse"})
-    if rules.add_dummy_prefix or rules.remove_extra_whitespaces:
-        steps.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
-    return {"type": "Sequence", "decoders": steps}
+def decoder_of(model: PieceModel) -> Json:
+    """Return the decoder that gives back the text that SentencePiece gives back.
+
+    Where a published tokenizer's usual steps do that, it is those. They don't where the unknown piece has a surface, or
+    more than one "▁" is taken from the start, or a space at the start may be none that a "▁" spelled: there, the
+    first step is about that piece alone, and "▁" stays "▁" until the start of the text is known.
+    """
+    rules = model.rules
+    spaces, fuse = _replace({"String": SPACE}, " "), {"type": "Fuse"}
+    to_bytes = [{"type": "ByteFallback"}] if model.byte_fallback else []
+    prefixed = rules.add_dummy_prefix or rules.remove_extra_whitespaces
+    if _decodes_as_usual(model):
+        return {"type": "Sequence", "decoders": [spaces, *to_bytes, fuse, *([_strip(" ")] if prefixed else [])]}
+    unknown = []
+    if model.unknown_surface is not None:
+        piece = model.of_type(PieceType.UNKNOWN)[0]
+        unknown.append(_replace({"Regex": rf"\A{_escaped(piece)}\z"}, model.unknown_surface))
+    start = []
+    if rules.remove_extra_whitespaces:
+        start.append(_replace({"Regex": rf"\A{SPACE}+"}, ""))
+    elif rules.add_dummy_prefix:
+        start.append(_strip(SPACE))
+    return {"type": "Sequence", "decoders": [*unknown, *to_bytes, fuse, *start, spaces]}
+
+
+def _decodes_as_usual(model: PieceModel) -> bool:
+    rules = model.rules
+    plain = rules.escape_whitespaces and not any(" " in piece for piece in model.pieces)
+    return plain and model.unknown_surface is None and not rules.remove_extra_whitespaces
 
 
 def is_found(piece: str, rules: TextRules) -> bool:
@@ -117,7 +137,7 @@ def _base(model: PieceModel, vocab: Mapping[str, int], merges: Sequence[tuple[st
         "normalizer": normalizer_of(model.rules),
         "pre_tokenizer": None,
         "post_processor": None,
-        "decoder": decoder_of(model.rules, byte_fallback=model.byte_fallback),
+        "decoder": decoder_of(model),
         "model": {
             "type": "BPE",
             "dropout": None,
@@ -234,6 +254,10 @@ def _added_token(piece: str, piece_id: int, *, special: bool, normalized: bool =
 
 def _replace(pattern: Json, content: str) -> Json:
     return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+def _strip(char: str) -> Json:
+    return {"type": "Strip", "content": char, "start": 1, "stop": 0}
 
 
 def _split(pattern: str) -> Json:

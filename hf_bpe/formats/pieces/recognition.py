@@ -49,17 +49,19 @@ def pieces_of(vocabulary: Vocabulary, target: str, *, raw_pieces: bool = False) 
         if settings.get(name):
             raise _refusal(target, f"model.{name} is {settings[name]!r}, which such a model can't say", "a")
     tokens = _tokens_by_id(vocabulary, target)
+    if not (vocabulary.byte_fallback or settings.get("fuse_unk")):
+        unknown = next(char for place in range(0xE000, 0x110000) if (char := chr(place)) not in tokens)
+        raise _refusal(target, "model.fuse_unk is False, and such a model joins unknown characters", unknown * 2)
     rules = _rules(vocabulary.normalizer, target)
     split_pieces = _split_pieces(vocabulary, set(tokens), rules, target)
     # Sought in the raw text, a piece that spells a space would be found: as an ordinary one it is never made.
     unfound = set() if raw_pieces else {token for token in tokens if not is_found(token, rules)}
     types = _types(vocabulary, tokens, split_pieces | unfound, target)
     rules = _with_added_pieces(vocabulary, split_pieces, rules, target, raw_pieces=raw_pieces)
-    _check_decoder(vocabulary, rules, target)
     unknown = tokens[types.index(PieceType.UNKNOWN)]
     named = {role: token for role, token in vocabulary.special_tokens.items() if isinstance(token, str)}
     roles = ends(vocabulary, target).roles() | named
-    return PieceModel(
+    model = PieceModel(
         pieces=tokens,
         scores=[0.0] * len(tokens),
         types=types,
@@ -67,6 +69,7 @@ def pieces_of(vocabulary: Vocabulary, target: str, *, raw_pieces: bool = False) 
         byte_fallback=vocabulary.byte_fallback,
         roles=roles | {"unk_token": unknown},
     )
+    return _with_surface(model, vocabulary.decoder, target)
 
 
 def _tokens_by_id(vocabulary: Vocabulary, target: str) -> list[str]:
@@ -209,13 +212,18 @@ def _type(
     return PieceType.BYTE if byte_fallback and token in BYTE_PIECES else PieceType.NORMAL
 
 
-def _check_decoder(vocabulary: Vocabulary, rules: TextRules, target: str) -> None:
-    expected = decoder_of(rules, byte_fallback=vocabulary.byte_fallback)
-    if vocabulary.decoder != expected:
-        kind = (vocabulary.decoder or {}).get("type")
-        steps = [step["type"] for step in steps_of(vocabulary.decoder)] if kind == "Sequence" else kind
-        wanted = [step["type"] for step in expected["decoders"]]
-        raise _refusal(target, f"decoder is {steps!r}, such a model decodes as {wanted!r} does", "a b")
+def _with_surface(model: PieceModel, decoder: Json | None, target: str) -> PieceModel:
+    """Return `model` with the text that its unknown piece is decoded to, once `decoder` is one of such a model."""
+    steps = steps_of(decoder)
+    surfaces = [None, *(step["content"] for step in steps[:1] if step["type"] == "Replace")]
+    for surface in surfaces:
+        known = replace(model, unknown_surface=surface)
+        if decoder == decoder_of(known):
+            return known
+    kind = (decoder or {}).get("type")
+    found = [step["type"] for step in steps] if kind == "Sequence" else kind
+    wanted = [step["type"] for step in decoder_of(model)["decoders"]]
+    raise _refusal(target, f"decoder is {found!r}, such a model decodes as {wanted!r} does", "a b")
 
 
 def steps_of(component: Json | None) -> list[Json]:

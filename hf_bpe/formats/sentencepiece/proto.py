@@ -72,6 +72,8 @@ def parse(data: bytes, where: str) -> tuple[PieceModel, Kept]:
         rules=_rules(message, where),
         byte_fallback=message.trainer_spec.byte_fallback,
         roles=_roles(message),
+        # Where every character has bytes, no text is unknown, and the usual decoder will do.
+        unknown_surface=None if message.trainer_spec.byte_fallback else message.trainer_spec.unk_surface,
     )
     _check_pieces(model, where)
     types = bytes(piece.type if piece.HasField("type") else 0 for piece in message.pieces)
@@ -93,6 +95,11 @@ def serialize(model: PieceModel, kept: Kept | None) -> bytes:
         message.ParseFromString(kept["rest"])
         if len(model.pieces) != len(kept["types"]):
             message.trainer_spec.vocab_size = len(model.pieces)
+    if not model.byte_fallback:
+        unknown = model.of_type(PieceType.UNKNOWN)[0]
+        surface = unknown if model.unknown_surface is None else model.unknown_surface
+        if message.trainer_spec.unk_surface != surface:
+            message.trainer_spec.unk_surface = surface
     written = kept["types"].ljust(len(model.pieces), b"\0") if kept else bytes(len(model.pieces))
     for text, score, kind, old in zip(model.pieces, model.scores, model.types, written, strict=False):
         piece = message.pieces.add(piece=text, score=score)
