@@ -7,8 +7,10 @@ special token where the vocabulary has it. A vocabulary with another pipeline is
 from __future__ import annotations
 
 import json
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError
@@ -16,6 +18,9 @@ from hf_bpe.formats import differences, files
 from hf_bpe.vocabulary import Vocabulary
 
 NAME = "gpt2"
+
+Merge: TypeAlias = tuple[int, tuple[str, str]]
+"""The number of a line, and the pair that stands there."""
 
 _END_OF_TEXT = "<|endoftext|>"
 # OpenAI's own release has the second pair of names.
@@ -65,6 +70,7 @@ def read_model(vocab_file: Path, merges_file: Path, *, add_prefix_space: bool = 
     vocab = _read_vocab(vocab_file)
     merges = read_merges(merges_file)
     _check_merges(merges, vocab, vocab_file, merges_file)
+    _warn_of_doubles(merges, merges_file)
     byte_level = {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": True}
     components = {name: json.dumps(byte_level) for name in ("pre_tokenizer", "decoder")}
     return _with_end_of_text(Tokenizer.from_vocab_and_merges(vocab, [pair for _, pair in merges], components))
@@ -204,7 +210,7 @@ def _read_vocab(path: Path) -> dict[str, int]:
     return vocab
 
 
-def read_merges(path: Path) -> list[tuple[int, tuple[str, str]]]:
+def read_merges(path: Path) -> list[Merge]:
     r"""Return each pair with the number of its line.
 
     Only the first line can be a header, and only when it starts with `#version`: `# #` is a merge like any other.
@@ -225,10 +231,7 @@ def read_merges(path: Path) -> list[tuple[int, tuple[str, str]]]:
     return merges
 
 
-def _check_merges(
-    merges: list[tuple[int, tuple[str, str]]], vocab: dict[str, int], vocab_file: Path, merges_file: Path
-) -> None:
-    seen: dict[tuple[str, str], int] = {}
+def _check_merges(merges: Sequence[Merge], vocab: dict[str, int], vocab_file: Path, merges_file: Path) -> None:
     for number, pair in merges:
         for token in (*pair, pair[0] + pair[1]):
             if token not in vocab:
@@ -236,10 +239,29 @@ def _check_merges(
                     f"{merges_file}, line {number}: '{pair[0]} {pair[1]}' needs the token {token!r}, "
                     f"which {vocab_file} lacks."
                 )
-        if seen.setdefault(pair, number) != number:
-            raise ConversionError(
-                f"{merges_file}, line {number}: '{pair[0]} {pair[1]}' stands on line {seen[pair]} already."
-            )
+
+
+def _warn_of_doubles(merges: Sequence[Merge], merges_file: Path) -> None:
+    """Say which lines don't count. `tokenizers` 0.23 takes the last of equal lines in silence, and so do all on it."""
+    doubles = double_merges(merges)
+    if not doubles:
+        return
+    first, last, pair = doubles[0]
+    warnings.warn(
+        f"{merges_file}, line {last}: '{pair[0]} {pair[1]}' stands on line {first} already. The last line counts, as "
+        f"in tokenizers; a program that counts the first can give other ids. Such pairs: {len(doubles):,}.",
+        stacklevel=4,
+    )
+
+
+def double_merges(merges: Sequence[Merge]) -> list[tuple[int, int, tuple[str, str]]]:
+    """Return the pairs that stand there twice, each with its first place and its last."""
+    first: dict[tuple[str, str], int] = {}
+    last: dict[tuple[str, str], int] = {}
+    for place, pair in merges:
+        first.setdefault(pair, place)
+        last[pair] = place
+    return [(first[pair], place, pair) for pair, place in last.items() if first[pair] != place]
 
 
 def _kind(value: object) -> str:
