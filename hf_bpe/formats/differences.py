@@ -5,6 +5,7 @@ This looks at probes only. A text that is found is a proof; that none is found p
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 
 from hf_bpe._native import Tokenizer
@@ -99,6 +100,17 @@ def unreached(core: Tokenizer) -> list[str]:
         return as_texts(core.agreement_with_ranks()[2])
     except ValueError:
         return []
+
+
+def by_affixes(core: Tokenizer) -> str:
+    """Return what changes where a model loses its affixes, as the end of a sentence, or nothing if no text shows it."""
+    whole = json.loads(core.to_json(pretty=False))
+    model = whole["model"]
+    model |= {"continuing_subword_prefix": None, "end_of_word_suffix": None}
+    model["merges"] = [pair for pair in model["merges"] if "".join(pair) in model["vocab"]]
+    ours, theirs = encoder(core), encoder(Tokenizer.from_json(json.dumps(whole)))
+    text = find(ours, theirs)
+    return "" if text is None else f": {text!r} is {ours(text)} and would become {theirs(text)}"
 
 
 def as_texts(found: Iterable[bytes]) -> list[str]:

@@ -122,7 +122,8 @@ def file_texts(
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if settings[name]:
             raise ConversionError(
-                f"model.{name} is {settings[name]!r}: vocab.json and merges.txt have no place for it."
+                f"vocab.json and merges.txt have no place for model.{name}, {settings[name]!r}"
+                f"{differences.by_affixes(core)}. tokenizer.json holds it."
             )
     merges = core.merges()
     for rank, pair in enumerate(merges):

@@ -31,7 +31,10 @@ def proven_ranks(vocabulary: Vocabulary, *, target: str) -> dict[bytes, int]:
     settings = vocabulary.model_settings
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if settings[name]:
-            raise ConversionError(f"{target} can't hold model.{name} {settings[name]!r}.")
+            raise ConversionError(
+                f"{target} can't hold model.{name}, {settings[name]!r}{differences.by_affixes(vocabulary.core)}. "
+                "tokenizer.json holds it."
+            )
     try:
         ranks = vocabulary.ranks()
         verdict, texts, dead = vocabulary.core.agreement_with_ranks()

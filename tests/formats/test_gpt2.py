@@ -202,11 +202,11 @@ def test_a_piece_that_merges_txt_cannot_hold_is_named(piece: str, tmp_path: Path
         gpt2.write(Vocabulary.from_json(tokenizer), tmp_path)
 
 
-def test_an_affix_is_refused(tmp_path: Path) -> None:
-    tokenizer = json.loads(Vocabulary.from_ranks({b"a": 0}, split_pattern="gpt2").core.to_json())
-    tokenizer["model"]["end_of_word_suffix"] = "</w>"
+def test_an_affix_is_refused_with_a_text(tmp_path: Path) -> None:
+    tokenizer = json.loads(Vocabulary.from_ranks({b"a": 0, b"a</w>": 1}, split_pattern="gpt2").core.to_json())
+    tokenizer["model"] |= {"end_of_word_suffix": "</w>", "ignore_merges": False}
 
-    with pytest.raises(ConversionError, match=r"model.end_of_word_suffix is '</w>'"):
+    with pytest.raises(ConversionError, match=r"model.end_of_word_suffix, '</w>': 'a' is \[1\] and would become \[0\]"):
         gpt2.write(Vocabulary.from_json(tokenizer), tmp_path)
 
 

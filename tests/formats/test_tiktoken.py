@@ -286,7 +286,10 @@ def test_a_token_that_needs_ignore_merges_is_kept_or_refused(tmp_path: Path) -> 
             {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}},
             r"one pattern.*, would become",
         ),
-        ({"model": {"end_of_word_suffix": "</w>"}}, r"can't hold model.end_of_word_suffix '</w>'"),
+        (
+            {"model": {"end_of_word_suffix": "e"}},
+            r"can't hold model.end_of_word_suffix, 'e': '\\n\\n' is \[10\] and would",
+        ),
         ({"added": {"lstrip": True}}, r"no lstrip, which the added token '<s>' has: 'a <s> a' would change"),
         ({"added": {"rstrip": True}}, r"no rstrip, which the added token '<s>' has"),
         ({"added": {"single_word": True}}, r"no single_word, .*: 'a<s>a' would change"),
