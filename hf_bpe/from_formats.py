@@ -22,7 +22,8 @@ def from_sentencepiece(
     """Make a tokenizer of a SentencePiece model of type BPE.
 
     Ids equal those of `sentencepiece` on any text, between the special tokens that are added. Control pieces are
-    found in texts unless `split_special_tokens=True`; SentencePiece never finds them.
+    found in texts unless `split_special_tokens=True`; SentencePiece never finds them. A model that maps characters
+    (NFKC) maps decomposed text a little otherwise than a tokenizer.json can: a warning shows the shortest such text.
 
     Args:
         path: The `.model` file.

@@ -124,7 +124,12 @@ def find(first: Encode, second: Encode, texts: Iterable[str] = PROBES) -> str | 
     different = [text for text in dict.fromkeys(texts) if first(text) != second(text)]
     if not different:
         return None
-    return shrink(min(different, key=lambda text: (len(text.encode(errors="surrogatepass")), text)), first, second)
+    return shrink(min(different, key=_plainness), first, second)
+
+
+def _plainness(text: str) -> tuple[int, bool, str]:
+    """Sort short texts first, and of equally long ones those that can be read."""
+    return len(text.encode(errors="surrogatepass")), not text.isprintable(), text
 
 
 def shrink(text: str, first: Encode, second: Encode) -> str:

@@ -91,9 +91,10 @@ def write(
     Raises:
         ConversionError: A piece can't stand in merges.txt, or the files would give other ids. The message has a text.
     """
-    texts = file_texts(vocabulary.core, **cast("dict[str, Any]", vocabulary.details.get(NAME) or {}))
+    _check_affixes(vocabulary.core)
     if not any_pipeline:
         _check_pipeline(vocabulary)
+    texts = file_texts(vocabulary.core, **cast("dict[str, Any]", vocabulary.details.get(NAME) or {}))
     paths = [Path(path) / (f"{prefix}-{name}" if prefix else name) for name in texts]
     for target, text in zip(paths, texts.values(), strict=True):
         target.write_text(text, encoding="utf-8", newline="")
@@ -118,13 +119,7 @@ def file_texts(
     Raises:
         ConversionError: A piece holds a space or a line end, which merges.txt can't carry. tokenizer.json can.
     """
-    settings = core.model_settings()
-    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
-        if settings[name]:
-            raise ConversionError(
-                f"vocab.json and merges.txt have no place for model.{name}, {settings[name]!r}"
-                f"{differences.by_affixes(core)}. tokenizer.json holds it."
-            )
+    _check_affixes(core)
     merges = core.merges()
     for rank, pair in enumerate(merges):
         for piece in pair:
@@ -139,6 +134,16 @@ def file_texts(
         "vocab.json": json.dumps(vocab, ensure_ascii=ensure_ascii, separators=separators),
         "merges.txt": header + "\n".join(" ".join(pair) for pair in merges) + end,
     }
+
+
+def _check_affixes(core: Tokenizer) -> None:
+    settings = core.model_settings()
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if settings[name]:
+            raise ConversionError(
+                f"vocab.json and merges.txt have no place for model.{name}, {settings[name]!r}"
+                f"{differences.by_affixes(core)}. tokenizer.json holds it."
+            )
 
 
 def _layout(core: Tokenizer, vocab_file: Path, merges_file: Path) -> dict[str, Any]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from hf_bpe.errors import ConversionError
 from hf_bpe.formats import differences
 from hf_bpe.vocabulary import Vocabulary
 
 LARGEST_RANK = 0xFFFFFFFF
+_BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
 # Around a token that is looked up as a whole pretoken, so that it no longer is one, or becomes one.
 _AROUND = ("{}", "{}a", "a{}", " {}", "{} ", "{}{}", "{}\n", "a{}a", "({}", "{}1")
 
@@ -35,6 +37,8 @@ def proven_ranks(vocabulary: Vocabulary, *, target: str) -> dict[bytes, int]:
                 f"{target} can't hold model.{name}, {settings[name]!r}{differences.by_affixes(vocabulary.core)}. "
                 "tokenizer.json holds it."
             )
+    if not vocabulary.is_byte_level:
+        _refuse_characters(vocabulary, target)
     try:
         ranks = vocabulary.ranks()
         verdict, texts, dead = vocabulary.core.agreement_with_ranks()
@@ -45,6 +49,25 @@ def proven_ranks(vocabulary: Vocabulary, *, target: str) -> dict[bytes, int]:
     _check_doubles(ranks, target)
     _check_merges(vocabulary, verdict, texts, dead if not vocabulary.ignore_merges else [], target)
     return ranks
+
+
+def _refuse_characters(vocabulary: Vocabulary, target: str) -> NoReturn:
+    """Raise, with a text to which the bytes of these tokens as ranks would give other ids."""
+    head = f"{target} merges bytes, and the tokens of this vocabulary are text"
+    vocab = vocabulary.get_vocab(with_added_tokens=False)
+    ranks = {_bytes_of(token, vocabulary): token_id for token, token_id in vocab.items()}
+    if (byte := missing_byte(ranks)) is not None:
+        raise ConversionError(f"{head}: no token stands for the byte 0x{byte:02X}. tokenizer.json holds it.")
+    plain = Vocabulary.from_ranks(ranks, split_pattern=r"[\s\S]+")
+    ours, theirs = differences.encoder(vocabulary.core), differences.encoder(plain.core)
+    text = differences.find(ours, theirs)
+    shown = "" if text is None else f": {text!r} is {ours(text)} and would become {theirs(text)}"
+    raise ConversionError(f"{head}{shown}. tokenizer.json holds it.")
+
+
+def _bytes_of(token: str, vocabulary: Vocabulary) -> bytes:
+    named = _BYTE_PIECE.fullmatch(token) if vocabulary.byte_fallback else None
+    return token.encode() if named is None else bytes([int(named[1], 16)])
 
 
 def added_tokens(vocabulary: Vocabulary) -> list[tuple[int, dict[str, Any]]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hf_bpe import formats
 from hf_bpe.errors import HfBpeError
+from hf_bpe.formats import sentencepiece
 from hf_bpe.linting import added, double_merges, files, merges, tokens
 from hf_bpe.linting.report import KINDS, Finding, LintReport
 from hf_bpe.tokenizer import HfBpeTokenizer
@@ -70,8 +71,11 @@ def _findings(tokenizer: str | PathLike[str] | HfBpeTokenizer | Vocabulary, name
             raise
         yield Finding("unreadable", str(error))
     yield from double_merges.findings(*files.merges_of(path, name), vocabulary)
-    if vocabulary is not None:
-        yield from _in_vocabulary(vocabulary)
+    if vocabulary is None:
+        return
+    if name == sentencepiece.NAME and (parting := sentencepiece.parting_of(path, vocabulary)) is not None:
+        yield Finding("charsmap-differs", parting[1], text=parting[0])
+    yield from _in_vocabulary(vocabulary)
 
 
 def _in_vocabulary(vocabulary: Vocabulary) -> Iterator[Finding]:
