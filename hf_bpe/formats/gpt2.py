@@ -2,6 +2,10 @@
 
 The pair holds the model and nothing else. Whoever reads it adds GPT-2's split pattern, and makes `<|endoftext|>` a
 special token where the vocabulary has it. A vocabulary with another pipeline is written only when asked for.
+
+The canonical form is that of OpenAI's release: ASCII with escapes, a space behind each comma and colon, ids in order,
+the header `#version: 0.2`, and a final newline in merges.txt alone. It is what every vocabulary is written in that
+remembers no other, so GPT-2's own files come back byte for byte from a tokenizer.json too.
 """
 
 from __future__ import annotations
@@ -109,7 +113,7 @@ def options(vocabulary: Vocabulary) -> dict[str, Any]:
 def file_texts(
     core: Tokenizer,
     *,
-    ensure_ascii: bool = False,
+    ensure_ascii: bool = True,
     separators: tuple[str, str] = (", ", ": "),
     header: str = "#version: 0.2\n",
     end: str = "\n",

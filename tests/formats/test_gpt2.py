@@ -160,6 +160,9 @@ def test_the_real_pair_comes_back_byte_for_byte(tmp_path: Path) -> None:
     assert [path.name for path in paths] == ["vocab.json", "merges.txt"]
     for path in paths:
         assert path.read_bytes() == (source / path.name).read_bytes()
+    lost = Vocabulary.from_json(vocabulary.core.to_json())
+    for path in gpt2.write(lost, tmp_path / "out"):
+        assert path.read_bytes() == (source / path.name).read_bytes(), "OpenAI's layout is the canonical one"
     stock = GPT2Tokenizer.from_pretrained(source)
     for text in HOSTILE.values():
         assert vocabulary.core.encode_ids(text) == stock(text)["input_ids"]

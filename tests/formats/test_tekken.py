@@ -102,6 +102,21 @@ def test_versions_and_unknown_members_are_kept(tmp_path: Path) -> None:
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
 
 
+def test_the_canonical_form_comes_back_from_a_tokenizer_json_byte_for_byte(tmp_path: Path) -> None:
+    lost = Vocabulary.from_json(tekken.read(write_json(tmp_path / "a.json", small())).core.to_json())
+    [first] = tekken.write(lost, tmp_path / "b.json")
+
+    [second] = tekken.write(Vocabulary.from_json(tekken.read(first).core.to_json()), tmp_path / "c.json")
+
+    assert second.read_bytes() == first.read_bytes()
+    data = json.loads(first.read_text())
+    assert first.read_text() == json.dumps(data, indent=4).replace("\x7f", "\\u007f") + "\n"
+    assert list(data) == ["config", "vocab", "special_tokens"]
+    assert [entry["token_bytes"] for entry in data["vocab"]] == [
+        entry["token_bytes"] for entry in small()["vocab"] if entry["rank"] < 257
+    ]
+
+
 def test_a_vocabulary_from_elsewhere_loads_in_mistral_common(tmp_path: Path) -> None:
     ranks = {token: rank + 3 for token, rank in BYTES.items()} | {b"ab": 259, b" ab": 260}
     specials = {"<unk>": 0, "<s>": 1, "</s>": 2}
