@@ -471,6 +471,18 @@ def test_diff_shows_tokens_texts_and_counts(source: Path, tmp_path: Path) -> Non
     assert "\x1b" not in shown
 
 
+def test_the_command_adds_bos_where_it_is_asked_to(tmp_path: Path) -> None:
+    hf_bpe.convert(vocabulary(), tmp_path / "a.tiktoken", sample=50)
+    arguments = "convert", tmp_path / "a.tiktoken", tmp_path / "out", "--split-pattern", "gpt2", "--sample", "50"
+
+    asked = run(*arguments, "--add-bos-token")
+    plain = run(*arguments, "--no-add-bos-token")
+
+    assert asked.returncode == 1
+    assert b"add_bos_token asks for a BOS that isn't known of these ranks" in b" ".join(asked.stderr.split())
+    assert plain.returncode == 0, plain.stderr
+
+
 def test_diff_has_json_and_an_exit_code_for_scripts(source: Path, tmp_path: Path) -> None:
     same = run("diff", source, source, "--json", "--exit-code")
     hf_bpe.convert(vocabulary(added_tokens={}), tmp_path / "other", sample=50)

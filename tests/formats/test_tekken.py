@@ -93,6 +93,14 @@ def test_special_tokens_are_taken_by_rank_and_ids_shifted_once(tmp_path: Path) -
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
 
 
+def test_bos_is_added_where_it_is_asked_for(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "tekken.json", small())
+
+    plain, asked = hf_bpe.from_tekken(path), hf_bpe.from_tekken(path, add_bos_token=True)
+
+    assert (plain.encode("ab"), asked.encode("ab")) == ([262], [1, 262])
+
+
 def test_versions_and_unknown_members_are_kept(tmp_path: Path) -> None:
     data = small("v11", image={"image_patch_size": 16, "max_image_size": 1024}, type="Tekken", version=1)
     path = write_json(tmp_path / "tekken.json", data)
