@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from hf_bpe.errors import ConversionError
 from hf_bpe.formats import differences
+from hf_bpe.formats.unproved import evidence
 from hf_bpe.vocabulary import Vocabulary
 
 LARGEST_RANK = 0xFFFFFFFF
@@ -91,7 +92,11 @@ def _check_merges(vocabulary: Vocabulary, verdict: str, texts: list[bytes], dead
     listed = differences.encoder(vocabulary.core)
     ranked = differences.encoder(vocabulary.core.as_rank_file())
     candidates = [form.replace("{}", text) for text in differences.as_texts([*texts, *dead]) for form in _AROUND]
-    if (text := differences.find(listed, ranked, candidates)) is not None:
+    text = differences.find(listed, ranked, candidates)
+    unproved = evidence(vocabulary) if text is None and verdict == "unproved" else None
+    if unproved is not None:
+        text = unproved.text
+    if text is not None:
         raise ConversionError(
             f"{target} merges any two neighbours that together are a token, and this merge list doesn't: {text!r} is "
             f"{listed(text)} and would become {ranked(text)}. tokenizer.json holds it."
@@ -101,10 +106,9 @@ def _check_merges(vocabulary: Vocabulary, verdict: str, texts: list[bytes], dead
             f"{target} merges any two neighbours that together are a token, and this merge list doesn't: the bytes "
             f"{texts[0]!r} would become other tokens. tokenizer.json holds it."
         )
-    if verdict == "unproved":
+    if unproved is not None:
         raise ConversionError(
-            f"{target} can't be proved to give the ids of this merge list: its merges stand in another order than the "
-            "ids of their tokens. tokenizer.json holds it."
+            f"{target} can't be proved to give the ids of this merge list: {unproved.reason}. tokenizer.json holds it."
         )
 
 
