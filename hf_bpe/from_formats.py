@@ -11,6 +11,7 @@ from hf_bpe.errors import ConversionError
 from hf_bpe.formats import gguf, gpt2, sentencepiece, tekken, tiktoken_encoding
 from hf_bpe.formats import tiktoken as tiktoken_files
 from hf_bpe.tokenizer import HfBpeTokenizer
+from hf_bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import tiktoken
@@ -21,9 +22,9 @@ def from_sentencepiece(
 ) -> HfBpeTokenizer:
     """Make a tokenizer of a SentencePiece model of type BPE.
 
-    Ids equal those of `sentencepiece` on any text, between the special tokens that are added; if the model maps
-    characters (NFKC, say), on text whose characters are composed. Control pieces are found in texts unless
-    `split_special_tokens=True`; SentencePiece never finds them.
+    Ids equal those of `sentencepiece` on any text, between the special tokens that are added. Control pieces are
+    found in texts unless `split_special_tokens=True`; SentencePiece never finds them. A model that maps characters
+    (NFKC) maps decomposed text a little otherwise than a tokenizer.json can: a warning shows the shortest such text.
 
     Args:
         path: The `.model` file.
@@ -68,6 +69,7 @@ def from_tiktoken(
     split_pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     normalizer: object = None,
+    add_bos_token: bool = False,
     **kwargs: Any,
 ) -> HfBpeTokenizer:
     """Return the tokenizer of a tiktoken encoding, or of a file of ranks, with equal ids.
@@ -75,11 +77,15 @@ def from_tiktoken(
     Files are `.tiktoken` files, and the `tokenizer.model` of Llama 3 and 4, Kimi K2 and Qwen. They hold tokens only:
     what they lack is looked up for published encodings, and asked for otherwise.
 
+    BOS is known by its role, and not added: tiktoken and Meta's own loader add it only where they are told to. For the
+    ids of the tokenizer.json that Meta publishes for Llama 3, which begin with BOS, pass `add_bos_token=True`.
+
     Args:
         encoding: A `tiktoken.Encoding`, the name of one that tiktoken knows, or the path of a file.
         split_pattern: For a file of unknown ranks: the name of a published pattern, or a regex.
         special_tokens: For a file: the id of each special token, in place of those that are known.
         normalizer: For a file of unknown ranks: what happens to a text first, such as `"NFC"`.
+        add_bos_token: Whether encoding adds BOS before each text.
         **kwargs: Arguments of `HfBpeTokenizer`, such as `eos_token`.
 
     Raises:
@@ -94,17 +100,19 @@ def from_tiktoken(
     if isinstance(encoding, str) and not Path(encoding).exists() and not Path(encoding).suffix:
         encoding = _encoding_of_name(encoding)
     if isinstance(encoding, str | PathLike):
-        return HfBpeTokenizer.from_vocabulary(tiktoken_files.read(Path(encoding), **given), **kwargs)
+        return _with_bos(tiktoken_files.read(Path(encoding), **given), add_bos_token, kwargs)
     if any(value is not None for value in given.values()):
         raise TypeError("split_pattern, special_tokens and normalizer are for files: an Encoding has its own.")
-    return HfBpeTokenizer.from_vocabulary(tiktoken_encoding.from_encoding(encoding), **kwargs)
+    return _with_bos(tiktoken_encoding.from_encoding(encoding), add_bos_token, kwargs)
 
 
-def from_tekken(path: str | PathLike[str], **kwargs: Any) -> HfBpeTokenizer:
+def from_tekken(path: str | PathLike[str], *, add_bos_token: bool = False, **kwargs: Any) -> HfBpeTokenizer:
     """Return the tokenizer of Mistral's `tekken.json`, with the ids of mistral-common.
 
     Args:
         path: The file.
+        add_bos_token: Whether encoding adds BOS before each text, which mistral-common does only when told to, and the
+            tokenizer.json of such models always.
         **kwargs: Arguments of `HfBpeTokenizer`.
 
     Raises:
@@ -114,7 +122,7 @@ def from_tekken(path: str | PathLike[str], **kwargs: Any) -> HfBpeTokenizer:
         >>> hf_bpe.from_tekken("path/to/tekken.json").encode("hello", add_special_tokens=False)
         [29706]
     """
-    return HfBpeTokenizer.from_vocabulary(tekken.read(Path(path)), **kwargs)
+    return _with_bos(tekken.read(Path(path)), add_bos_token, kwargs)
 
 
 def from_gpt2(path: str | PathLike[str], *, add_prefix_space: bool = False, **kwargs: Any) -> HfBpeTokenizer:
@@ -133,6 +141,15 @@ def from_gpt2(path: str | PathLike[str], *, add_prefix_space: bool = False, **kw
         [31373, 995]
     """
     return HfBpeTokenizer.from_vocabulary(gpt2.read(Path(path), add_prefix_space=add_prefix_space), **kwargs)
+
+
+def _with_bos(vocabulary: Vocabulary, add_bos_token: bool, kwargs: dict[str, Any]) -> HfBpeTokenizer:
+    if not add_bos_token:
+        return HfBpeTokenizer.from_vocabulary(vocabulary, **kwargs)
+    tokenizer = HfBpeTokenizer.from_vocabulary(vocabulary, add_bos_token=True, **kwargs)
+    if tokenizer.bos_token is None:
+        raise ConversionError("add_bos_token asks for a BOS, and none is known of these ranks: pass bos_token= too.")
+    return tokenizer
 
 
 def _encoding_of_name(name: str) -> tiktoken.Encoding:

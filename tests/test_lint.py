@@ -209,11 +209,31 @@ def test_a_merge_that_stands_twice_is_named_with_both_places(tmp_path: Path) -> 
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(whole), encoding="utf-8")
 
-    double = [finding for finding in lint(path).findings if finding.kind == "double-merge"]
+    (double,) = (finding for finding in lint(path).findings if finding.kind == "double-merge")
 
-    assert [finding.message for finding in double] == [
-        "model.merges[2], 't h', stands at 0 already: which counts is up to the reader"
-    ]
+    assert double.message == "model.merges[2], 't h', stands at 0 already, and the last counts"
+    assert double.text is None, "no other merge has a half of it"
+
+
+@pytest.mark.parametrize("kind", ["tokenizer_json", "gpt2"])
+def test_a_text_shows_that_the_last_of_two_equal_merges_counts(kind: str, tmp_path: Path) -> None:
+    vocab = {"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4}
+    merges = [["a", "b"], ["b", "c"], ["a", "b"]]
+    if kind == "gpt2":
+        path, where = tmp_path, "merges.txt, line 4, 'a b', stands at 2"
+        (path / "vocab.json").write_text(json.dumps(vocab), encoding="utf-8")
+        (path / "merges.txt").write_text("#version: 0.2\na b\nb c\na b\n", encoding="utf-8")
+    else:
+        path, where = tmp_path / "tokenizer.json", "model.merges[2], 'a b', stands at 0"
+        whole = made([])
+        whole["model"] |= {"vocab": vocab, "merges": merges}
+        path.write_text(json.dumps(whole), encoding="utf-8")
+
+    (double,) = (finding for finding in lint(path).findings if finding.kind == "double-merge")
+
+    assert double.message == f"{where} already, and the last counts: with the first, 'abc' has other ids"
+    assert double.text == "abc"
+    assert not lint(path)
 
 
 def test_a_file_of_no_format_raises(tmp_path: Path) -> None:
@@ -283,7 +303,9 @@ def test_kinds_can_be_left_out_and_unknown_ones_are_named() -> None:
 
     assert lint(vocabulary).counts["dead-token"] == 2
     assert "dead-token" not in lint(vocabulary, ignore=["dead-token"]).counts
-    with pytest.raises(ValueError, match=r"ignore has \['dead'\]; the kinds of findings are \['dead-token'"):
+    with pytest.raises(
+        ValueError, match=r"ignore has \['dead'\]; the kinds of findings are \['charsmap-differs', 'dead-token'"
+    ):
         lint(vocabulary, ignore=["dead"])
 
 

@@ -16,6 +16,8 @@ Examples:
 
     hf-bpe convert cl100k_base.tiktoken my-directory
 
+    hf-bpe convert llama3/tokenizer.model my-llama3 --add-bos-token
+
     hf-bpe convert my-directory tekken.json
 
     hf-bpe convert my.tiktoken my-directory --split-pattern cl100k --special-token '<|endoftext|>=100257'
@@ -48,6 +50,14 @@ Encoding = Annotated[
     str | None, typer.Option("--encoding", help="For ranks: a published encoding, such as o200k_harmony.")
 ]
 Normalizer = Annotated[str | None, typer.Option(help="For ranks: NFC, NFD, NFKC or NFKD.")]
+AddBos = Annotated[
+    bool | None,
+    typer.Option(
+        "--add-bos-token/--no-add-bos-token",
+        help="Add BOS before each text. By default only if SOURCE is of SentencePiece, or says so.",
+        show_default=False,
+    ),
+]
 Corpus = Annotated[
     list[str], typer.Option("--corpus", metavar="FILE", help="Text to verify on as well.", show_default=False)
 ]
@@ -68,6 +78,7 @@ def convert(
     special_tokens: Specials = [],  # noqa: B006 (typer copies defaults)
     encoding: Encoding = None,
     normalizer: Normalizer = None,
+    add_bos_token: AddBos = None,
     corpus: Corpus = [],  # noqa: B006
     sample: Sample = None,
     overwrite: Overwrite = False,
@@ -83,6 +94,7 @@ def convert(
         "special_tokens": _special_tokens(special_tokens) or None,
         "encoding": encoding,
         "normalizer": normalizer,
+        "add_bos_token": add_bos_token,
     }
     with reported_failures():
         import hf_bpe

@@ -5,6 +5,7 @@ This looks at probes only. A text that is found is a proof; that none is found p
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 
 from hf_bpe._native import Tokenizer
@@ -101,6 +102,17 @@ def unreached(core: Tokenizer) -> list[str]:
         return []
 
 
+def by_affixes(core: Tokenizer) -> str:
+    """Return what changes where a model loses its affixes, as the end of a sentence, or nothing if no text shows it."""
+    whole = json.loads(core.to_json(pretty=False))
+    model = whole["model"]
+    model |= {"continuing_subword_prefix": None, "end_of_word_suffix": None}
+    model["merges"] = [pair for pair in model["merges"] if "".join(pair) in model["vocab"]]
+    ours, theirs = encoder(core), encoder(Tokenizer.from_json(json.dumps(whole)))
+    text = find(ours, theirs)
+    return "" if text is None else f": {text!r} is {ours(text)} and would become {theirs(text)}"
+
+
 def as_texts(found: Iterable[bytes]) -> list[str]:
     """Return those of the byte strings that are UTF-8."""
     texts = (data.decode(errors="replace") for data in found)
@@ -112,7 +124,12 @@ def find(first: Encode, second: Encode, texts: Iterable[str] = PROBES) -> str | 
     different = [text for text in dict.fromkeys(texts) if first(text) != second(text)]
     if not different:
         return None
-    return shrink(min(different, key=lambda text: (len(text.encode(errors="surrogatepass")), text)), first, second)
+    return shrink(min(different, key=_plainness), first, second)
+
+
+def _plainness(text: str) -> tuple[int, bool, str]:
+    """Sort short texts first, and of equally long ones those that can be read."""
+    return len(text.encode(errors="surrogatepass")), not text.isprintable(), text
 
 
 def shrink(text: str, first: Encode, second: Encode) -> str:

@@ -2,13 +2,19 @@
 
 The pair holds the model and nothing else. Whoever reads it adds GPT-2's split pattern, and makes `<|endoftext|>` a
 special token where the vocabulary has it. A vocabulary with another pipeline is written only when asked for.
+
+The canonical form is that of OpenAI's release: ASCII with escapes, a space behind each comma and colon, ids in order,
+the header `#version: 0.2`, and a final newline in merges.txt alone. It is what every vocabulary is written in that
+remembers no other, so GPT-2's own files come back byte for byte from a tokenizer.json too.
 """
 
 from __future__ import annotations
 
 import json
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError
@@ -16,6 +22,9 @@ from hf_bpe.formats import differences, files
 from hf_bpe.vocabulary import Vocabulary
 
 NAME = "gpt2"
+
+Merge: TypeAlias = tuple[int, tuple[str, str]]
+"""The number of a line, and the pair that stands there."""
 
 _END_OF_TEXT = "<|endoftext|>"
 # OpenAI's own release has the second pair of names.
@@ -65,6 +74,7 @@ def read_model(vocab_file: Path, merges_file: Path, *, add_prefix_space: bool = 
     vocab = _read_vocab(vocab_file)
     merges = read_merges(merges_file)
     _check_merges(merges, vocab, vocab_file, merges_file)
+    _warn_of_doubles(merges, merges_file)
     byte_level = {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": True}
     components = {name: json.dumps(byte_level) for name in ("pre_tokenizer", "decoder")}
     return _with_end_of_text(Tokenizer.from_vocab_and_merges(vocab, [pair for _, pair in merges], components))
@@ -85,9 +95,10 @@ def write(
     Raises:
         ConversionError: A piece can't stand in merges.txt, or the files would give other ids. The message has a text.
     """
-    texts = file_texts(vocabulary.core, **cast("dict[str, Any]", vocabulary.details.get(NAME) or {}))
+    _check_affixes(vocabulary.core)
     if not any_pipeline:
         _check_pipeline(vocabulary)
+    texts = file_texts(vocabulary.core, **cast("dict[str, Any]", vocabulary.details.get(NAME) or {}))
     paths = [Path(path) / (f"{prefix}-{name}" if prefix else name) for name in texts]
     for target, text in zip(paths, texts.values(), strict=True):
         target.write_text(text, encoding="utf-8", newline="")
@@ -102,7 +113,7 @@ def options(vocabulary: Vocabulary) -> dict[str, Any]:
 def file_texts(
     core: Tokenizer,
     *,
-    ensure_ascii: bool = False,
+    ensure_ascii: bool = True,
     separators: tuple[str, str] = (", ", ": "),
     header: str = "#version: 0.2\n",
     end: str = "\n",
@@ -112,12 +123,7 @@ def file_texts(
     Raises:
         ConversionError: A piece holds a space or a line end, which merges.txt can't carry. tokenizer.json can.
     """
-    settings = core.model_settings()
-    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
-        if settings[name]:
-            raise ConversionError(
-                f"model.{name} is {settings[name]!r}: vocab.json and merges.txt have no place for it."
-            )
+    _check_affixes(core)
     merges = core.merges()
     for rank, pair in enumerate(merges):
         for piece in pair:
@@ -132,6 +138,16 @@ def file_texts(
         "vocab.json": json.dumps(vocab, ensure_ascii=ensure_ascii, separators=separators),
         "merges.txt": header + "\n".join(" ".join(pair) for pair in merges) + end,
     }
+
+
+def _check_affixes(core: Tokenizer) -> None:
+    settings = core.model_settings()
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if settings[name]:
+            raise ConversionError(
+                f"vocab.json and merges.txt have no place for model.{name}, {settings[name]!r}"
+                f"{differences.by_affixes(core)}. tokenizer.json holds it."
+            )
 
 
 def _layout(core: Tokenizer, vocab_file: Path, merges_file: Path) -> dict[str, Any]:
@@ -204,7 +220,7 @@ def _read_vocab(path: Path) -> dict[str, int]:
     return vocab
 
 
-def read_merges(path: Path) -> list[tuple[int, tuple[str, str]]]:
+def read_merges(path: Path) -> list[Merge]:
     r"""Return each pair with the number of its line.
 
     Only the first line can be a header, and only when it starts with `#version`: `# #` is a merge like any other.
@@ -225,10 +241,7 @@ def read_merges(path: Path) -> list[tuple[int, tuple[str, str]]]:
     return merges
 
 
-def _check_merges(
-    merges: list[tuple[int, tuple[str, str]]], vocab: dict[str, int], vocab_file: Path, merges_file: Path
-) -> None:
-    seen: dict[tuple[str, str], int] = {}
+def _check_merges(merges: Sequence[Merge], vocab: dict[str, int], vocab_file: Path, merges_file: Path) -> None:
     for number, pair in merges:
         for token in (*pair, pair[0] + pair[1]):
             if token not in vocab:
@@ -236,10 +249,29 @@ def _check_merges(
                     f"{merges_file}, line {number}: '{pair[0]} {pair[1]}' needs the token {token!r}, "
                     f"which {vocab_file} lacks."
                 )
-        if seen.setdefault(pair, number) != number:
-            raise ConversionError(
-                f"{merges_file}, line {number}: '{pair[0]} {pair[1]}' stands on line {seen[pair]} already."
-            )
+
+
+def _warn_of_doubles(merges: Sequence[Merge], merges_file: Path) -> None:
+    """Say which lines don't count. `tokenizers` 0.23 takes the last of equal lines in silence, and so do all on it."""
+    doubles = double_merges(merges)
+    if not doubles:
+        return
+    first, last, pair = doubles[0]
+    warnings.warn(
+        f"{merges_file}, line {last}: '{pair[0]} {pair[1]}' stands on line {first} already. The last line counts, as "
+        f"in tokenizers; a program that counts the first can give other ids. Such pairs: {len(doubles):,}.",
+        stacklevel=4,
+    )
+
+
+def double_merges(merges: Sequence[Merge]) -> list[tuple[int, int, tuple[str, str]]]:
+    """Return the pairs that stand there twice, each with its first place and its last."""
+    first: dict[tuple[str, str], int] = {}
+    last: dict[tuple[str, str], int] = {}
+    for place, pair in merges:
+        first.setdefault(pair, place)
+        last[pair] = place
+    return [(first[pair], place, pair) for pair, place in last.items() if first[pair] != place]
 
 
 def _kind(value: object) -> str:

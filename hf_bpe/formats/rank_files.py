@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from hf_bpe.errors import ConversionError
 from hf_bpe.formats import differences
+from hf_bpe.formats.unproved import evidence
 from hf_bpe.vocabulary import Vocabulary
 
 LARGEST_RANK = 0xFFFFFFFF
+_BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")
 # Around a token that is looked up as a whole pretoken, so that it no longer is one, or becomes one.
 _AROUND = ("{}", "{}a", "a{}", " {}", "{} ", "{}{}", "{}\n", "a{}a", "({}", "{}1")
 
@@ -31,7 +34,12 @@ def proven_ranks(vocabulary: Vocabulary, *, target: str) -> dict[bytes, int]:
     settings = vocabulary.model_settings
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if settings[name]:
-            raise ConversionError(f"{target} can't hold model.{name} {settings[name]!r}.")
+            raise ConversionError(
+                f"{target} can't hold model.{name}, {settings[name]!r}{differences.by_affixes(vocabulary.core)}. "
+                "tokenizer.json holds it."
+            )
+    if not vocabulary.is_byte_level:
+        _refuse_characters(vocabulary, target)
     try:
         ranks = vocabulary.ranks()
         verdict, texts, dead = vocabulary.core.agreement_with_ranks()
@@ -42,6 +50,25 @@ def proven_ranks(vocabulary: Vocabulary, *, target: str) -> dict[bytes, int]:
     _check_doubles(ranks, target)
     _check_merges(vocabulary, verdict, texts, dead if not vocabulary.ignore_merges else [], target)
     return ranks
+
+
+def _refuse_characters(vocabulary: Vocabulary, target: str) -> NoReturn:
+    """Raise, with a text to which the bytes of these tokens as ranks would give other ids."""
+    head = f"{target} merges bytes, and the tokens of this vocabulary are text"
+    vocab = vocabulary.get_vocab(with_added_tokens=False)
+    ranks = {_bytes_of(token, vocabulary): token_id for token, token_id in vocab.items()}
+    if (byte := missing_byte(ranks)) is not None:
+        raise ConversionError(f"{head}: no token stands for the byte 0x{byte:02X}. tokenizer.json holds it.")
+    plain = Vocabulary.from_ranks(ranks, split_pattern=r"[\s\S]+")
+    ours, theirs = differences.encoder(vocabulary.core), differences.encoder(plain.core)
+    text = differences.find(ours, theirs)
+    shown = "" if text is None else f": {text!r} is {ours(text)} and would become {theirs(text)}"
+    raise ConversionError(f"{head}{shown}. tokenizer.json holds it.")
+
+
+def _bytes_of(token: str, vocabulary: Vocabulary) -> bytes:
+    named = _BYTE_PIECE.fullmatch(token) if vocabulary.byte_fallback else None
+    return token.encode() if named is None else bytes([int(named[1], 16)])
 
 
 def added_tokens(vocabulary: Vocabulary) -> list[tuple[int, dict[str, Any]]]:
@@ -65,7 +92,11 @@ def _check_merges(vocabulary: Vocabulary, verdict: str, texts: list[bytes], dead
     listed = differences.encoder(vocabulary.core)
     ranked = differences.encoder(vocabulary.core.as_rank_file())
     candidates = [form.replace("{}", text) for text in differences.as_texts([*texts, *dead]) for form in _AROUND]
-    if (text := differences.find(listed, ranked, candidates)) is not None:
+    text = differences.find(listed, ranked, candidates)
+    unproved = evidence(vocabulary) if text is None and verdict == "unproved" else None
+    if unproved is not None:
+        text = unproved.text
+    if text is not None:
         raise ConversionError(
             f"{target} merges any two neighbours that together are a token, and this merge list doesn't: {text!r} is "
             f"{listed(text)} and would become {ranked(text)}. tokenizer.json holds it."
@@ -75,10 +106,9 @@ def _check_merges(vocabulary: Vocabulary, verdict: str, texts: list[bytes], dead
             f"{target} merges any two neighbours that together are a token, and this merge list doesn't: the bytes "
             f"{texts[0]!r} would become other tokens. tokenizer.json holds it."
         )
-    if verdict == "unproved":
+    if unproved is not None:
         raise ConversionError(
-            f"{target} can't be proved to give the ids of this merge list: its merges stand in another order than the "
-            "ids of their tokens. tokenizer.json holds it."
+            f"{target} can't be proved to give the ids of this merge list: {unproved.reason}. tokenizer.json holds it."
         )
 
 

@@ -2,6 +2,10 @@
 
 The id of a token is its rank plus the number of special tokens, and the id of a special token is its own rank. Old
 files list no special tokens: they have those that were in use then, and fillers such as `<SPECIAL_20>`.
+
+A file that is read and written has the same bytes. Other formats don't hold what else is in it (unused ranks, settings
+for images, its version), so a vocabulary that comes through one of them is written in the canonical form: config, vocab
+and special_tokens, laid out as Mistral does since September 2024. From there on the bytes stay the same.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from hf_bpe.vocabulary import Vocabulary
 NAME = "tekken"
 
 _KIND = "tekken.json"
-_LAYOUT: dict[str, Any] = {"indent": 2, "ensure_ascii": True, "end": "", "escape_delete": False, "members": ()}
+_LAYOUT: dict[str, Any] = {"indent": 4, "ensure_ascii": True, "end": "\n", "escape_delete": True, "members": ()}
 _SETTINGS = ("pattern", "num_vocab_tokens", "default_vocab_size", "default_num_special_tokens", "version")
 # Published files have 1,000. Those that aren't listed are made, so a number alone must not make millions.
 _MOST_SPECIAL_TOKENS = 1 << 16

@@ -2,6 +2,10 @@
 
 These are `.tiktoken` files, and the `tokenizer.model` of Llama 3 and 4, Kimi K2 and Qwen. They hold neither the split
 pattern nor the special tokens. For ranks that are known these are looked up; for others they are asked for.
+
+No file of ranks says that a text begins with BOS, and neither tiktoken nor Meta's own loader puts it there unasked: nor
+does what is read here. The tokenizer.json that Meta publishes for Llama 3 does, by a template, and models expect it.
+Whoever wants that says `add_bos_token=True`.
 """
 
 from __future__ import annotations
@@ -9,11 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from hf_bpe.errors import ConversionError
 from hf_bpe.formats import files, rank_files
 from hf_bpe.known_encodings import KNOWN_ENCODINGS, KnownEncoding, recognise
+from hf_bpe.special_tokens import around, bos_eos_template
 from hf_bpe.vocabulary import Vocabulary
 
 NAME = "tiktoken"
@@ -37,6 +42,7 @@ def read(
     split_pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     normalizer: object = None,
+    add_bos_token: bool = False,
     like: Vocabulary | None = None,
 ) -> Vocabulary:
     """Read a file of ranks.
@@ -48,6 +54,7 @@ def read(
         split_pattern: The name of a published pattern, or a regex, for ranks that aren't known.
         special_tokens: The id of each special token. In place of those that are known.
         normalizer: What happens to a text first, for ranks that aren't known: a name such as `"NFC"`, or JSON.
+        add_bos_token: Whether encoding adds BOS, as the published tokenizer.json of Llama 3 does. For known ranks.
         like: A vocabulary whose pipeline and added tokens are taken.
 
     Raises:
@@ -69,14 +76,16 @@ def read(
         )
     details = {"end": "" if not data.endswith(b"\n") else "\n"}
     if split_pattern is not None or known is None:
-        return Vocabulary.from_ranks(
+        vocabulary = Vocabulary.from_ranks(
             ranks,
             split_pattern=str(split_pattern),
             added_tokens=special_tokens or {},
             normalizer=normalizer,
             details={NAME: details},
         )
-    return _of_known(ranks, known, special_tokens, details)
+    else:
+        vocabulary = _of_known(ranks, known, special_tokens, details)
+    return _with_bos(vocabulary, path) if add_bos_token else vocabulary
 
 
 def write(
@@ -106,9 +115,14 @@ def write(
 def options(vocabulary: Vocabulary) -> dict[str, Any]:
     """Return what the file leaves out, as arguments of `read`: nothing where the ranks say it all."""
     known = recognise(vocabulary.ranks())
-    if known is not None and _says_all(known, vocabulary):
+    if known is None or not _says_all(known, vocabulary):
+        return {"like": vocabulary}
+    added = around(vocabulary.core, []).ids
+    if not added:
         return {}
-    return {"like": vocabulary}
+    bos = vocabulary.core.token_to_id(known.special_tokens.get("bos_token", ""))
+    only_bos = added == [bos] and around(vocabulary.core, [0]).ids == [bos, 0]
+    return {"add_bos_token": True} if only_bos else {"like": vocabulary}
 
 
 def _of_known(
@@ -123,6 +137,18 @@ def _of_known(
         special_tokens=roles_of(known, added),
         details={NAME: details | {"name": known.name}},
     )
+
+
+def _with_bos(vocabulary: Vocabulary, path: Path) -> Vocabulary:
+    token = vocabulary.special_tokens.get("bos_token")
+    if not isinstance(token, str):
+        raise ConversionError(
+            f"{path}: add_bos_token asks for a BOS that isn't known of these ranks. Read them without, and pass "
+            "bos_token= and add_bos_token=True to HfBpeTokenizer.from_vocabulary()."
+        )
+    token_id = vocabulary.core.token_to_id(token)
+    template = bos_eos_template((token, cast("int", token_id)), None)
+    return vocabulary.replace(core=vocabulary.core.with_component("post_processor", template))
 
 
 def roles_of(known: KnownEncoding | None, added: Mapping[str, int]) -> dict[str, str]:

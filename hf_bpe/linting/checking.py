@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator
 from os import PathLike
 from pathlib import Path
 
 from hf_bpe import formats
 from hf_bpe.errors import HfBpeError
-from hf_bpe.linting import added, files, merges, tokens
+from hf_bpe.formats import sentencepiece
+from hf_bpe.linting import added, double_merges, files, merges, tokens
 from hf_bpe.linting.report import KINDS, Finding, LintReport
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.vocabulary import Vocabulary
@@ -59,13 +61,20 @@ def _findings(tokenizer: str | PathLike[str] | HfBpeTokenizer | Vocabulary, name
     name = name or formats.detect(path)
     if name == "tokenizer_json":
         yield from files.findings(path)
+    vocabulary = None
     try:
-        vocabulary = formats.get(name).read(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what they say is a finding
+            vocabulary = formats.get(name).read(path)
     except HfBpeError as error:
         if name != "tokenizer_json":
             raise
         yield Finding("unreadable", str(error))
+    yield from double_merges.findings(*files.merges_of(path, name), vocabulary)
+    if vocabulary is None:
         return
+    if name == sentencepiece.NAME and (parting := sentencepiece.parting_of(path, vocabulary)) is not None:
+        yield Finding("charsmap-differs", parting[1], text=parting[0])
     yield from _in_vocabulary(vocabulary)
 
 

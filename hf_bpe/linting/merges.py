@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hf_bpe.formats import differences
+from hf_bpe.formats.unproved import evidence
 from hf_bpe.linting.report import Finding
 from hf_bpe.linting.runs import heap, replay
 from hf_bpe.linting.spelling import has_affixes, text_of
@@ -56,4 +57,13 @@ def _ranked(vocabulary: Vocabulary) -> Iterator[Finding]:
             message = f"{shown!r} is {listed(shown)}, and by ranks {ranked(shown)}"
             yield Finding("ranks-differ", message, text=shown)
     if verdict == "unproved":
-        yield Finding("ranks-unproved", "the merges stand in another order than the ids of their results")
+        yield _unproved(vocabulary)
+
+
+def _unproved(vocabulary: Vocabulary) -> Finding:
+    known = evidence(vocabulary)
+    if known.text is None:
+        return Finding("ranks-unproved", known.reason)
+    core = vocabulary.core
+    listed, ranked = differences.encoder(core)(known.text), differences.encoder(core.as_rank_file())(known.text)
+    return Finding("ranks-differ", f"{known.text!r} is {listed}, and by ranks {ranked}", text=known.text)

@@ -18,6 +18,7 @@ KINDS: Mapping[str, tuple[Level, str]] = {
     "dead-token": ("warning", "tokens that no text gives"),
     "replay-differs": ("warning", "pairs that a replay of all merges in order joins otherwise than a heap"),
     "ranks-differ": ("warning", "texts to which a rank file of these tokens gives other ids"),
+    "charsmap-differs": ("warning", "texts that SentencePiece normalizes otherwise than a tokenizer.json can"),
     "spellable-special-token": ("warning", "special tokens that ordinary text spells"),
     "overlapping-added-tokens": ("note", "added tokens that begin, or overlap, others"),
     "ranks-unproved": ("note", "whether a rank file of these tokens gives the same ids isn't proved"),

@@ -261,6 +261,7 @@ REFUSED_MODELS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*precompiled_charsmap")
 @pytest.mark.parametrize("name", REFUSED_MODELS)
 def test_models_that_llama_cpp_would_run_otherwise_are_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "x.model").write_bytes(trained(name))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from damaged import DAMAGED
 from hostile import HOSTILE
+from tokenizers import models
 from transformers import GPT2Tokenizer
 from vocabularies import installed
 
@@ -99,7 +100,6 @@ def test_a_damaged_merge_is_named_by_its_line(line: str, tmp_path: Path) -> None
     [
         ("a b\na c\n", {"a": 0, "b": 1, "ab": 2}, r"merges.txt, line 2: 'a c' needs the token 'c', which .*vocab.json"),
         ("a b\n", {"a": 0, "b": 1}, r"merges.txt, line 1: 'a b' needs the token 'ab'"),
-        ("a b\na b\n", {"a": 0, "b": 1, "ab": 2}, r"merges.txt, line 2: 'a b' stands on line 1 already"),
         (b"a b\n\xff b\n", {"a": 0, "b": 1, "ab": 2}, r"merges.txt, line 2: not UTF-8: the byte 0xff at offset 4"),
         ("a b\n", "{", r"vocab.json, line 1, column 2: not JSON"),
         ("a b\n", '["a"]', r"vocab.json holds an array; vocab.json is an object of ids by token"),
@@ -118,6 +118,23 @@ def test_damage_is_named_by_file_and_place(
 
     with pytest.raises(ConversionError, match=message):
         gpt2.read(tmp_path)
+
+
+def test_the_last_of_equal_lines_counts_as_in_stock_and_a_warning_tells(tmp_path: Path) -> None:
+    vocab = {"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4}
+    write_pair(tmp_path, "#version: 0.2\na b\nb c\nb c\na b\n", vocab)
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "GPT2Tokenizer"}')
+
+    with pytest.warns(UserWarning, match=r"line 5: 'a b' stands on line 2 already. The last .* Such pairs: 2."):
+        vocabulary = gpt2.read(tmp_path)
+    with pytest.warns(UserWarning, match=r"The last line counts, as in tokenizers"):
+        loaded = HfBpeTokenizer.from_pretrained(tmp_path)
+
+    assert vocabulary.merges == [("b", "c"), ("a", "b")]
+    assert vocabulary.core.encode_ids("abc") == loaded.encode("abc") == [0, 4]
+    assert GPT2Tokenizer.from_pretrained(tmp_path)("abc")["input_ids"] == [0, 4]
+    files = [str(tmp_path / name) for name in ("vocab.json", "merges.txt")]
+    assert [token.id for token in models.BPE.from_file(*files).tokenize("abc")] == [0, 4]
 
 
 @pytest.mark.parametrize("name", ["vocab.json", "merges.txt"])
@@ -143,6 +160,9 @@ def test_the_real_pair_comes_back_byte_for_byte(tmp_path: Path) -> None:
     assert [path.name for path in paths] == ["vocab.json", "merges.txt"]
     for path in paths:
         assert path.read_bytes() == (source / path.name).read_bytes()
+    lost = Vocabulary.from_json(vocabulary.core.to_json())
+    for path in gpt2.write(lost, tmp_path / "out"):
+        assert path.read_bytes() == (source / path.name).read_bytes(), "OpenAI's layout is the canonical one"
     stock = GPT2Tokenizer.from_pretrained(source)
     for text in HOSTILE.values():
         assert vocabulary.core.encode_ids(text) == stock(text)["input_ids"]
@@ -185,16 +205,16 @@ def test_a_piece_that_merges_txt_cannot_hold_is_named(piece: str, tmp_path: Path
         gpt2.write(Vocabulary.from_json(tokenizer), tmp_path)
 
 
-def test_an_affix_is_refused(tmp_path: Path) -> None:
-    tokenizer = json.loads(Vocabulary.from_ranks({b"a": 0}, split_pattern="gpt2").core.to_json())
-    tokenizer["model"]["end_of_word_suffix"] = "</w>"
+def test_an_affix_is_refused_with_a_text(tmp_path: Path) -> None:
+    tokenizer = json.loads(Vocabulary.from_ranks({b"a": 0, b"a</w>": 1}, split_pattern="gpt2").core.to_json())
+    tokenizer["model"] |= {"end_of_word_suffix": "</w>", "ignore_merges": False}
 
-    with pytest.raises(ConversionError, match=r"model.end_of_word_suffix is '</w>'"):
+    with pytest.raises(ConversionError, match=r"model.end_of_word_suffix, '</w>': 'a' is \[1\] and would become \[0\]"):
         gpt2.write(Vocabulary.from_json(tokenizer), tmp_path)
 
 
 def test_a_directory_goes_through_the_same_reader(tmp_path: Path) -> None:
-    write_pair(tmp_path, "a b\na b\n")
+    write_pair(tmp_path, "a b\na c d\n")
 
-    with pytest.raises(ValueError, match="stands on line 1 already"):
+    with pytest.raises(ValueError, match="line 2: expected two pieces"):
         HfBpeTokenizer.from_pretrained(tmp_path)

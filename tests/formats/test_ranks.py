@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 from vocabularies import installed, merges_of_ranks, read_ranks
 
+from hf_bpe import ConversionError
 from hf_bpe.byte_alphabet import bytes_to_token, token_to_bytes
+from hf_bpe.formats.rank_files import proven_ranks
+from hf_bpe.linting import lint
 from hf_bpe.vocabulary import Vocabulary
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
@@ -84,8 +87,50 @@ def test_a_large_table_with_another_way_to_a_token_is_unproved() -> None:
 
     assert verdict == "unproved"
     assert not texts
+    with pytest.raises(
+        ConversionError, match=r"'abc' is joined of b'a' \+ b'bc', and by ranks of b'ab' \+ b'c', and none"
+    ):
+        proven_ranks(vocabulary, target="a file")
+    (finding,) = (finding for finding in lint(vocabulary).findings if finding.kind == "ranks-unproved")
+    assert finding.message.startswith("the token b'abc' is joined of b'a' + b'bc'")
     for text in TEXTS:
         assert vocabulary.core.encode_bytes(text) == by_ranks(text, ranks)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "merges", "shortest"),
+    [
+        ([b"aca", b"ba", b"ca"], [(b"c", b"a"), (b"a", b"ca"), (b"b", b"a")], "baca"),
+        (
+            [b"aa", b"aaa", b"aaaa", b"ac"],
+            [(b"a", b"aa"), (b"aa", b"a"), (b"a", b"a"), (b"aaa", b"a"), (b"a", b"c")],
+            "aaaaa",
+        ),
+        (
+            [b"ab", b"ca", b"bab", b"caca", b"cab"],
+            [(b"ca", b"ca"), (b"c", b"a"), (b"a", b"b"), (b"ca", b"b"), (b"b", b"ab")],
+            "cacab",
+        ),
+    ],
+)
+def test_a_text_is_found_where_a_large_table_is_neither_proved_nor_disproved(
+    tokens: list[bytes], merges: list[tuple[bytes, bytes]], shortest: str
+) -> None:
+    more = [(bytes([first]), bytes([second])) for first in range(0x80, 0xA8) for second in range(0xB0, 0xE0)]
+    vocabulary = with_merges([*tokens, *(first + second for first, second in more)], [*merges, *more])
+    assert vocabulary.core.agreement_with_ranks()[0] == "unproved"
+    ranks = vocabulary.ranks()
+    different = next(text for text in TEXTS if vocabulary.core.encode_bytes(text) != by_ranks(text, ranks))
+
+    with pytest.raises(
+        ConversionError, match=rf"this merge list doesn't: '{shortest}' is \[.*\] and would become"
+    ) as error:
+        proven_ranks(vocabulary, target="a file")
+
+    assert len(different) == len(shortest)
+    assert str(by_ranks(shortest.encode(), ranks)) in str(error.value)
+    (finding,) = (finding for finding in lint(vocabulary).findings if finding.kind == "ranks-differ")
+    assert finding.text == shortest
 
 
 def test_ranks_alone_recover_merges_that_agree() -> None:

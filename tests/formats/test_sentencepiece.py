@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import itertools
 import json
 import random
 import sys
+import warnings
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from charsmaps import charsmap as charsmap_of
 from hypothesis import given
 from hypothesis import strategies as st
 from piece_models import OPTIONS, WITH_CHARSMAP, hand_made, texts, trained
@@ -19,7 +23,10 @@ from vocabularies import installed
 
 from hf_bpe import ConversionError, HfBpeTokenizer, convert, from_sentencepiece
 from hf_bpe.formats import detect, sentencepiece
+from hf_bpe.formats.pieces import charsmap
 from hf_bpe.formats.pieces.model import PieceType, TextRules
+from hf_bpe.formats.sentencepiece import proto
+from hf_bpe.linting import lint
 from hf_bpe.vocabulary import Vocabulary
 
 spm = pytest.importorskip("sentencepiece")
@@ -60,6 +67,11 @@ def assert_same_ids(vocabulary: Vocabulary, data: bytes) -> None:
         assert stock.encode(text, add_special_tokens=False).ids == expected, text
 
 
+def table(rules: dict[str, str]) -> bytes:
+    """Return a charsmap."""
+    return base64.b64decode(charsmap_of(rules))
+
+
 def changed(data: bytes, change: Any) -> bytes:
     """Return a model after `change` was done to its message."""
     message = messages.ModelProto.FromString(data)
@@ -95,6 +107,7 @@ def test_trained_models_give_the_same_ids(name: str, tmp_path: Path) -> None:
     assert_same_ids(read_bytes(trained(name), tmp_path), trained(name))
 
 
+@pytest.mark.filterwarnings("ignore:.*precompiled_charsmap")
 @pytest.mark.parametrize("name", WITH_CHARSMAP)
 def test_models_with_a_charsmap_give_the_same_ids_for_composed_text(name: str, tmp_path: Path) -> None:
     reference, vocabulary = spm.SentencePieceProcessor(model_proto=trained(name)), read_bytes(trained(name), tmp_path)
@@ -103,6 +116,61 @@ def test_models_with_a_charsmap_give_the_same_ids_for_composed_text(name: str, t
         assert encode(vocabulary, text) == reference.encode(text), text
 
 
+@pytest.mark.parametrize("name", WITH_CHARSMAP)
+def test_a_model_with_a_charsmap_warns_with_a_text_that_sentencepiece_encodes_otherwise(
+    name: str, tmp_path: Path
+) -> None:
+    reference, path = spm.SentencePieceProcessor(model_proto=trained(name)), tmp_path / "a.model"
+    path.write_bytes(trained(name))
+
+    with pytest.warns(UserWarning, match=r"a.model: .* the longest match in SentencePiece and grapheme by grapheme"):
+        vocabulary = sentencepiece.read(path)
+    found = sentencepiece.parting_of(path, vocabulary)
+
+    assert found is not None
+    text, told = found
+    assert len(text.encode()) <= 5, "the shortest keys have two bytes, and a mark two more"
+    assert encode(vocabulary, text) != reference.encode(text)
+    assert f"{text!r} is {reference.encode(text)} there and {encode(vocabulary, text)} here" in told
+    (finding,) = (finding for finding in lint(path).findings if finding.kind == "charsmap-differs")
+    assert (finding.text, finding.message) == (text, told)
+
+
+@pytest.mark.filterwarnings("ignore:.*precompiled_charsmap")
+@pytest.mark.parametrize("name", WITH_CHARSMAP)
+def test_sentencepiece_parts_from_its_table_only_in_texts_of_two_kinds(name: str, tmp_path: Path) -> None:
+    (model, _), vocabulary = proto.parse(trained(name), ""), read_bytes(trained(name), tmp_path)
+    reference = spm.SentencePieceProcessor(model_proto=trained(name))
+    bare = spm.SentencePieceProcessor(
+        model_proto=changed(trained(name), edit("normalizer_spec.precompiled_charsmap", b""))
+    )
+    suspects = {text for text, _ in islice(charsmap._suspects(model.rules.charsmap), 30_000)}
+
+    for text, mapped in islice(charsmap._suspects(model.rules.charsmap), 0, 30_000, 97):
+        assert reference.normalize(text) == bare.normalize(mapped), "the table was read as SentencePiece reads it"
+    for char in map(chr, range(0x20, 0x3100)):
+        assert encode(vocabulary, char) == reference.encode(char)
+        assert char not in suspects
+
+
+def test_a_table_of_words_is_found_out(tmp_path: Path) -> None:
+    data = changed(trained("plain"), edit("normalizer_spec.precompiled_charsmap", table({"th": "x", "é": "e"})))
+
+    with pytest.warns(UserWarning, match=r"'th' is \[.*\] there and \[.*\] here"):
+        vocabulary = read_bytes(data, tmp_path)
+
+    assert spm.SentencePieceProcessor(model_proto=data).encode("th") != encode(vocabulary, "th")
+
+
+def test_a_table_with_which_nothing_differs_gives_no_warning(tmp_path: Path) -> None:
+    data = changed(trained("plain"), edit("normalizer_spec.precompiled_charsmap", table({"\x07": " ", "語語": "語語"})))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_same_ids(read_bytes(data, tmp_path), data)
+
+
+@pytest.mark.filterwarnings("ignore:.*precompiled_charsmap")
 @pytest.mark.parametrize("name", OPTIONS)
 def test_trained_models_come_back_byte_for_byte(name: str, tmp_path: Path) -> None:
     assert sentencepiece.to_bytes(read_bytes(trained(name), tmp_path)) == trained(name)

@@ -129,6 +129,14 @@ def test_every_version_has_the_ids_of_mistral_common_and_comes_back(version: str
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
 
 
+def test_bos_is_added_where_it_is_asked_for(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "tekken.json", small())
+
+    plain, asked = hf_bpe.from_tekken(path), hf_bpe.from_tekken(path, add_bos_token=True)
+
+    assert (plain.encode("ab"), asked.encode("ab")) == ([262], [1, 262])
+
+
 def test_versions_and_unknown_members_are_kept(tmp_path: Path) -> None:
     data = small("v11", image={"image_patch_size": 16, "max_image_size": 1024}, type="Tekken", version=1)
     path = write_json(tmp_path / "tekken.json", data)
@@ -136,6 +144,21 @@ def test_versions_and_unknown_members_are_kept(tmp_path: Path) -> None:
     tekken.write(tekken.read(path), tmp_path / "again.json")
 
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
+def test_the_canonical_form_comes_back_from_a_tokenizer_json_byte_for_byte(tmp_path: Path) -> None:
+    lost = Vocabulary.from_json(tekken.read(write_json(tmp_path / "a.json", small())).core.to_json())
+    [first] = tekken.write(lost, tmp_path / "b.json")
+
+    [second] = tekken.write(Vocabulary.from_json(tekken.read(first).core.to_json()), tmp_path / "c.json")
+
+    assert second.read_bytes() == first.read_bytes()
+    data = json.loads(first.read_text())
+    assert first.read_text() == json.dumps(data, indent=4).replace("\x7f", "\\u007f") + "\n"
+    assert list(data) == ["config", "vocab", "special_tokens"]
+    assert [entry["token_bytes"] for entry in data["vocab"]] == [
+        entry["token_bytes"] for entry in small()["vocab"] if entry["rank"] < 257
+    ]
 
 
 def test_a_vocabulary_from_elsewhere_loads_in_mistral_common(tmp_path: Path) -> None:

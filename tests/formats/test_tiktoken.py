@@ -199,6 +199,37 @@ def test_damaged_files_are_refused(damage: str, tmp_path: Path) -> None:
         rank_file.read(tmp_path / "my.tiktoken", split_pattern="gpt2")
 
 
+@pytest.mark.parametrize("kind", ["llama3", "llama4"])
+def test_bos_is_added_where_it_is_asked_for_as_published_files_of_llama_do(kind: str, tmp_path: Path) -> None:
+    path = real_file(kind, tmp_path)
+    bos = KNOWN_ENCODINGS[kind].added_tokens["<|begin_of_text|>"]
+
+    plain, asked = hf_bpe.from_tiktoken(path), hf_bpe.from_tiktoken(path, add_bos_token=True)
+
+    assert plain.bos_token == asked.bos_token == "<|begin_of_text|>"
+    assert asked.encode("a b") == [bos, *plain.encode("a b")]
+    assert asked.encode("a b", add_special_tokens=False) == plain.encode("a b", add_special_tokens=False)
+    assert asked("a", "b").input_ids == [bos, *plain.encode("a"), bos, *plain.encode("b")]
+    assert asked("a b", return_offsets_mapping=True).offset_mapping == [(0, 0), (0, 1), (1, 3)]
+    read = rank_file.read(path, add_bos_token=True)
+    assert read.post_processor == asked.vocabulary.post_processor
+    assert rank_file.options(read) == {"add_bos_token": True}
+    assert rank_file.options(rank_file.read(path)) == {}
+    both = HfBpeTokenizer.from_vocabulary(read, add_bos_token=True, add_eos_token=True).vocabulary
+    assert rank_file.options(both) == {"like": both}
+
+
+def test_a_bos_that_is_not_known_is_asked_for(tmp_path: Path) -> None:
+    [path] = rank_file.write(small(added_tokens={"<s>": 257}), tmp_path / "my.tiktoken")
+    given: dict[str, Any] = {"split_pattern": "gpt2", "special_tokens": {"<s>": 257}}
+
+    assert hf_bpe.from_tiktoken(path, **given, add_bos_token=True, bos_token="<s>").encode("a") == [257, 97]
+    with pytest.raises(ConversionError, match=r"none is known of these ranks: pass bos_token= too"):
+        hf_bpe.from_tiktoken(path, **given, add_bos_token=True)
+    with pytest.raises(ConversionError, match=r"my.tiktoken: add_bos_token asks for a BOS that isn't known"):
+        rank_file.read(path, **given, add_bos_token=True)
+
+
 def test_an_extended_llama_3_does_not_go_back_into_its_file(tmp_path: Path) -> None:
     vocabulary = rank_file.read(real_file("llama3", tmp_path))
     ranks = vocabulary.ranks() | {b" hf_bpe": 128256}
@@ -263,7 +294,10 @@ def test_a_token_that_needs_ignore_merges_is_kept_or_refused(tmp_path: Path) -> 
             {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}},
             r"one pattern.*, would become",
         ),
-        ({"model": {"end_of_word_suffix": "</w>"}}, r"can't hold model.end_of_word_suffix '</w>'"),
+        (
+            {"model": {"end_of_word_suffix": "e"}},
+            r"can't hold model.end_of_word_suffix, 'e': '.+' is \[.*\] and would become",
+        ),
         ({"added": {"lstrip": True}}, r"no lstrip, which the added token '<s>' has: 'a <s> a' would change"),
         ({"added": {"rstrip": True}}, r"no rstrip, which the added token '<s>' has"),
         ({"added": {"single_word": True}}, r"no single_word, .*: 'a<s>a' would change"),

@@ -3,19 +3,22 @@
 Ids equal those of `sentencepiece.SentencePieceProcessor.encode` on any text, with three reservations. Control pieces
 are special tokens: found in texts unless `split_special_tokens=True`, whereas SentencePiece never finds them. A
 charsmap (NFKC, mostly) becomes stock's `Precompiled` normalizer, which maps grapheme by grapheme where SentencePiece
-takes the longest match: decomposed texts can differ. And a control piece spelled out in a text between two
-user-defined ones, of characters that are all unknown, is two unknown tokens and not one.
+takes the longest match: decomposed texts can differ, and a warning shows the shortest that does (`pieces.charsmap`).
+And a control piece spelled out in a text between two user-defined ones, of characters that are all unknown, is two
+unknown tokens and not one.
 
 A model that is read and written again has the same bytes, if they were canonical.
 """
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any, cast
 
 from hf_bpe.errors import ConversionError, TokenizerFileError
 from hf_bpe.formats.files import head
+from hf_bpe.formats.pieces.charsmap import Parting, parting
 from hf_bpe.formats.pieces.ends import ends
 from hf_bpe.formats.pieces.model import PieceType
 from hf_bpe.formats.pieces.pipeline import tokenizer_json
@@ -51,9 +54,31 @@ def read(path: str | Path, *, add_bos_token: bool = True, add_eos_token: bool = 
     model, kept = proto.parse(proto.read_bytes(path), path.name)
     parsed = tokenizer_json(model, path.name, add_bos_token=add_bos_token, add_eos_token=add_eos_token)
     try:
-        return Vocabulary.from_json(parsed, special_tokens=model.roles, details={NAME: kept})
+        vocabulary = Vocabulary.from_json(parsed, special_tokens=model.roles, details={NAME: kept})
     except TokenizerFileError as error:
         raise ConversionError(f"{path.name}: as a tokenizer.json it would be refused: {error}") from error
+    if (found := parting(vocabulary, model.rules)) is not None:
+        warnings.warn(f"{path.name}: {_told(found)}", stacklevel=3)
+    return vocabulary
+
+
+def parting_of(path: Path, vocabulary: Vocabulary) -> tuple[str, str] | None:
+    """Return the shortest text whose ids a charsmap changes, and the sentence that tells, or None.
+
+    Args:
+        path: The `.model` file.
+        vocabulary: What was read from it.
+    """
+    found = parting(vocabulary, proto.parse(proto.read_bytes(path), path.name)[0].rules)
+    return None if found is None else (found.text, _told(found))
+
+
+def _told(found: Parting) -> str:
+    return (
+        "normalizer_spec.precompiled_charsmap maps the longest match in SentencePiece and grapheme by grapheme in a "
+        f"tokenizer.json: {found.text!r} is {found.ids_of_sentencepiece} there and {found.ids} here. Only keys of "
+        "several characters, and marks behind a mapped one, are concerned."
+    )
 
 
 def write(vocabulary: Vocabulary, path: str | Path) -> list[Path]:
