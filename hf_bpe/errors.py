@@ -37,6 +37,8 @@ class ConversionError(HfBpeError, ValueError):
 
 class CheckpointError(HfBpeError, ValueError):
     """The files of a model are damaged, or not those of the tokenizer. The message names the file and the tensor."""
+
+
 class CorpusError(HfBpeError, ValueError):
     """A file of texts is damaged, or holds no texts. The message names the file, and the line or the column."""
 
