@@ -1,8 +1,8 @@
 """What upstream changes of a chat in silence: `check(tokenizer, messages)` lists it, message by message.
 
 No template is known by name. What goes in is compared with what comes out: a mark is put into a field, and it is or
-isn't in the text; a value is replaced by what Python would print for it, and the text is or isn't the same; the text is
-rendered at two times. So the findings hold for any template, and a chat that comes out as it went in has none but notes.
+isn't in the text; a value is replaced by what Python would print for it, and the text is or isn't the same; the text
+is rendered at two times. So the findings hold for any template, and a chat that comes out as it went in has but notes.
 """
 
 from __future__ import annotations
