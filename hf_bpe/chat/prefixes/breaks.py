@@ -29,7 +29,7 @@ _TIME = re.compile(
 _WORD = re.compile(r"[A-Za-z0-9_.-]*")
 _ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?=[a-z_.-]*\d)[a-z0-9_.-]{8,}|\d{6,}", re.IGNORECASE)
 _NAMED_ID = re.compile(
-    r"(?:session|request|trace|conversation|thread|user|run|call|id|uuid|nonce)\W{0,4}$", re.IGNORECASE
+    r"(?:session|request|trace|conversation|thread|user|run|call|id|uuid|nonce)[^\w\n]{0,4}$", re.IGNORECASE
 )
 _AROUND = 40
 
@@ -52,15 +52,17 @@ def broken(request: Request, earlier: Request, tokenizer: PreTrainedTokenizerBas
         other = _origin(earlier, at, tokenizer)
         origin = other if other is not None and other.field is not None else origin or other
     kind = _kind(request, earlier, at, origin, lost)
-    before, after = _words(earlier.text, at), _words(request.text, at)
-    message, field = (origin.message, origin.field) if origin is not None else (None, None)
+    before, after = _words(earlier.text, at, kind), _words(request.text, at, kind)
+    message, field = (origin.message, origin.field) if origin is not None else (None, "text")
+    if field is None and kind.startswith("tools"):
+        message, field = None, "tools"
     return PrefixBreak(kind, earlier.index, tokens, lost, message, field, before, after)
 
 
 def _of_ids(request: Request, earlier: Request, tokens: int, lost: int) -> PrefixBreak:
     before, after = (str(one.ids[tokens : tokens + 4].tolist())[1:-1] for one in (earlier, request))
     kind = "changed-content" if lost >= WINDOW else "new-content"
-    return PrefixBreak(kind, earlier.index, tokens, lost, None, None, before, after)
+    return PrefixBreak(kind, earlier.index, tokens, lost, None, "ids", before, after)
 
 
 def _origin(request: Request, at: int, tokenizer: PreTrainedTokenizerBase | None) -> Origin | None:
@@ -91,7 +93,7 @@ def _kind(request: Request, earlier: Request, at: int, origin: Origin | None, lo
         return "history-rewritten"
     if (structural := _structural(request, earlier, origin)) is not None:
         return structural
-    if _spans(_TIME, request.text, at) and _spans(_TIME, earlier.text, at):
+    if _match(_TIME, request.text, at) and _match(_TIME, earlier.text, at):
         return "timestamp"
     if _is_id(request.text, at) and _is_id(earlier.text, at):
         return "session-id"
@@ -101,7 +103,7 @@ def _kind(request: Request, earlier: Request, at: int, origin: Origin | None, lo
         return "white-space"
     if _is_variable(request, earlier, origin):
         return "variable"
-    if _role(request, origin) in ("system", "developer"):
+    if origin is not None and origin.field is not None and _role(request, origin) in ("system", "developer"):
         return "system-prompt"
     return "changed-content" if lost >= WINDOW else "new-content"
 
@@ -115,8 +117,10 @@ def _is_variable(request: Request, earlier: Request, origin: Origin | None) -> b
 
 def _structural(request: Request, earlier: Request, origin: Origin | None) -> str | None:
     """Return what differs in a field that holds JSON: order, spelling or value. None for other fields."""
-    if origin is None or origin.field is None:
+    if origin is None:
         return None
+    if origin.field is None:
+        return _tools(request.tools or [], earlier.tools or []) if request.tools != earlier.tools else None
     name = re.split(r"[.\[]", origin.field, maxsplit=1)[0]
     if origin.message is None and name == "tools":
         return _tools(request.tools or [], earlier.tools or [])
@@ -177,11 +181,11 @@ def _goes_on(request: Request, earlier: Request) -> bool:
     return begun == earlier.messages and len(begun) < len(request.messages) and options[0] == options[1]
 
 
-def _spans(pattern: re.Pattern[str], text: str, at: int) -> bool:
-    """Return whether a match of `pattern` holds the character at `at`."""
+def _match(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
+    """Return the match of `pattern` that holds the character at `at`, or ends there."""
     start = max(0, at - _AROUND)
     found = pattern.finditer(text[start : at + _AROUND])
-    return any(match.start() <= at - start < match.end() for match in found)
+    return next((match for match in found if match.start() <= at - start <= match.end()), None)
 
 
 def _is_id(text: str, at: int) -> bool:
@@ -189,7 +193,7 @@ def _is_id(text: str, at: int) -> bool:
     word = text[begin:end]
     if _ID.fullmatch(word):
         return True
-    return bool(word) and bool(_NAMED_ID.search(text[max(0, begin - _AROUND) : begin]))
+    return any(map(str.isdigit, word)) and bool(_NAMED_ID.search(text[max(0, begin - _AROUND) : begin]))
 
 
 def _bounds(text: str, at: int) -> tuple[int, int]:
@@ -201,11 +205,12 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
     return begin, match.end() if match is not None else at
 
 
-def _words(text: str, at: int) -> str:
-    """Return the word around `at`, and a little of what follows."""
+def _words(text: str, at: int, kind: str) -> str:
+    """Return what stands around `at`: a time, a word, or a little of what follows."""
+    if kind == "timestamp" and (match := _match(_TIME, text, at)) is not None:
+        return match[0]
     begin, end = _bounds(text, at)
-    shown = text[max(begin, at - _AROUND) : max(end, at + 12)]
-    return shown[:_AROUND].split("\n", 1)[0] or shown[:_AROUND]
+    return text[begin:end].rstrip(".-")[:_AROUND] or text[at : at + _AROUND // 2]
 
 
 def _written_otherwise(text: str, other: str, at: int) -> str | None:

@@ -151,16 +151,23 @@ def _of_chat(index: int, where: str, entry: Json, tokenizer: PreTrainedTokenizer
         raise ValueError(f"{where}: {place} is {type(wrong).__name__}, and a chat is a list of objects")
     if tokenizer is None:
         raise ValueError(f"{where}: messages need a template: pass tokenizer=, or log the rendered text")
-    skipped = _OF_THE_SERVER | {"messages", "tools", *_VARIABLES, *_TEXTS, *_IDS}
-    options = {name: value for name, value in entry.items() if name not in skipped}
-    for name in _VARIABLES:
-        more = entry.get(name) or {}
-        if not isinstance(more, Mapping):
-            raise ValueError(f"{where}: {name!r} is {type(more).__name__}, and template variables are an object")
-        options |= more
+    options = options_of(entry, where)
+    options.pop("tools", None)
     try:
         text = str(tokenizer.apply_chat_template(messages, tools=tools, **{**options, "tokenize": False}))
     except Exception as error:  # a template may raise anything
         raise ValueError(f"{where}: upstream refuses the chat: {type(error).__name__}: {error}") from error
     chat = {"messages": [dict(message) for message in messages], "tools": tools, "options": options}
     return _of_text(index, where, text, tokenizer, **chat)
+
+
+def options_of(entry: Mapping[str, Any], where: str) -> Json:
+    """Return the arguments of `apply_chat_template` that a request holds beside its messages, tools among them."""
+    skipped = _OF_THE_SERVER | {"messages", *_VARIABLES, *_TEXTS, *_IDS}
+    options = {name: value for name, value in entry.items() if name not in skipped}
+    for name in _VARIABLES:
+        more = entry.get(name) or {}
+        if not isinstance(more, Mapping):
+            raise ValueError(f"{where}: {name!r} is {type(more).__name__}, and template variables are an object")
+        options |= more
+    return options
