@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import typer
 
@@ -55,19 +55,22 @@ def write(text: str) -> None:
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
 
 
-def show(renderable: RenderableType) -> None:
-    """Write something with colours or columns to stdout: in colours on a terminal that has them, and plain in a pipe.
+def show(*renderables: RenderableType) -> None:
+    """Write text with colours, and tables, to stdout: in colours on a terminal that has them, and plain in a pipe.
 
-    What is shown must be text objects, not strings: rich reads markup in strings.
+    Text is left to the terminal to wrap, so that it can be copied. It must come as text objects: rich reads markup in
+    strings.
     """
     from rich.console import Console
+    from rich.text import Text
 
     on_terminal = sys.stdout is not None and sys.stdout.isatty()
     width = None if on_terminal or "COLUMNS" in os.environ else _PIPE_WIDTH
-    colours = "auto" if on_terminal else None
+    colours: Literal["auto"] | None = "auto" if on_terminal else None
     console = Console(markup=False, highlight=False, emoji=False, width=width, color_system=colours)
     with console.capture() as captured:
-        console.print(renderable)
+        for renderable in renderables:
+            console.print(renderable, soft_wrap=isinstance(renderable, Text))
     write(captured.get())
 
 

@@ -16,6 +16,7 @@ from hf_bpe.chat.checking.contents import contents
 from hf_bpe.chat.checking.control_tokens import control_tokens
 from hf_bpe.chat.checking.findings import KINDS, Finding, in_order
 from hf_bpe.chat.checking.probing import Chat
+from hf_bpe.errors import ChatError
 
 __all__ = ["KINDS", "Finding", "check"]
 
@@ -42,6 +43,7 @@ def check(
     Raises:
         TypeError: `messages` isn't a list of messages.
         ValueError: The tokenizer has no chat template.
+        ChatError: The template runs beyond all bounds.
 
     Example:
         >>> [finding.kind for finding in chat.check(tokenizer, [{"role": "critic", "content": "No."}])]
@@ -53,6 +55,8 @@ def check(
     text: str | None
     try:
         text = chat.render()
+    except ChatError:
+        raise
     except Exception as error:  # of any class: a template raises what it likes
         chat, text, found = _mended(chat, error)
     found += whole.dropped_none(chat, text)

@@ -11,7 +11,7 @@ from typing import Any
 
 from hf_bpe.chat.checking.findings import Finding, cut
 from hf_bpe.chat.checking.marking import Marker, Piece, spellings
-from hf_bpe.chat.checking.probing import CONTENT_PROBES, Chat, Json
+from hf_bpe.chat.checking.probing import Chat, Json
 
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 _SYSTEM = ("system", "developer")
@@ -58,7 +58,7 @@ def _printed_repr(chat: Chat, marker: Marker, probe: str) -> Iterator[Finding]:
 def _unmarked(chat: Chat, text: str) -> Iterator[Finding]:
     """Yield what becomes of contents that can't be marked, only replaced: numbers, True and False, and images."""
     scalars = [at for at, message in enumerate(chat.messages) if isinstance(message.get("content"), int | float)]
-    for index in scalars[:CONTENT_PROBES]:
+    for index in scalars[: chat.probes]:
         value = chat.messages[index]["content"]
         other, as_text, as_json = (
             _with_content(chat, index, content) for content in (_another(value), str(value), json.dumps(value))
@@ -67,11 +67,23 @@ def _unmarked(chat: Chat, text: str) -> Iterator[Finding]:
             yield Finding("dropped-content", index, "content", _LEFT_OUT, str(value))
         elif as_text == text != as_json and isinstance(value, bool):
             yield _repr_finding(index, "content", value)
-    media = [(index, at) for index, message in enumerate(chat.messages) for at in _media(message.get("content"))]
-    for index, at in media[:CONTENT_PROBES]:
-        parts = chat.messages[index]["content"]
-        if _with_content(chat, index, [*parts[:at], *parts[at + 1 :]]) == text:
-            yield Finding("dropped-content", index, f"content[{at}]", _LEFT_OUT, cut(str(parts[at])))
+    yield from _lost_media(chat, text)
+
+
+def _lost_media(chat: Chat, text: str) -> Iterator[Finding]:
+    """Yield the images and such that aren't printed: without them the text is the same."""
+    media = {index: found for index, message in enumerate(chat.messages) if (found := _media(message.get("content")))}
+    without = {index: _without_parts(chat.messages[index], parts) for index, parts in media.items()}
+    all_lost = bool(media) and chat.tried(messages=chat.replaced(without)) == text
+    alone = [(index, at) for index, parts in media.items() for at in parts]
+    for index, at in alone if all_lost else alone[: chat.probes]:
+        message = chat.messages[index]
+        if all_lost or chat.tried(messages=chat.replaced({index: _without_parts(message, [at])})) == text:
+            yield Finding("dropped-content", index, f"content[{at}]", _LEFT_OUT, cut(str(message["content"][at])))
+
+
+def _without_parts(message: Json, dropped: list[int]) -> Json:
+    return {**message, "content": [part for at, part in enumerate(message["content"]) if at not in dropped]}
 
 
 def _another(value: float) -> float:
@@ -153,8 +165,8 @@ def _dropped(chat: Chat, text: str, gone: list[Piece]) -> Iterator[Finding]:
     for count, (index, pieces) in enumerate(by_message.items()):
         # That the text is nowhere is proof enough. If it stands somewhere, it may be another message's.
         absent = [piece for piece in pieces if piece.text not in text]
-        if len(absent) < len(pieces) and count < CONTENT_PROBES:
-            absent = _lost_alone(chat, text, index, pieces)
+        if len(absent) < len(pieces):
+            absent = _lost_alone(chat, text, index, pieces) if count < chat.probes else pieces
         if absent:
             lost[index] = absent
     left_out = _left_out(chat, text, list(lost))
@@ -177,7 +189,17 @@ def _left_out(chat: Chat, text: str, suspects: list[int]) -> frozenset[int]:
     """Return the messages of which nothing is printed, not even an empty turn."""
     if suspects and chat.tried(messages=chat.without(set(suspects).__contains__)) == text:
         return frozenset(suspects)
-    return frozenset(index for index in suspects[:CONTENT_PROBES] if _is_left_out(chat, text, index))
+    known: dict[tuple[str, type], bool] = {}
+    for index in suspects:
+        message = chat.messages[index]
+        kind = repr(message.get("role")), type(message.get("content"))
+        if kind not in known:
+            known[kind] = len(known) < chat.probes and _is_left_out(chat, text, index)
+    return frozenset(
+        index
+        for index in suspects
+        if known[repr(chat.messages[index].get("role")), type(chat.messages[index].get("content"))]
+    )
 
 
 def _is_left_out(chat: Chat, text: str, index: int) -> bool:

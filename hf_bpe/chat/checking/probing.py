@@ -1,6 +1,6 @@
 """One chat, and what upstream makes of it or of a variant of it.
 
-Everything here goes through upstream's own `apply_chat_template`: what is compared is what upstream prints.
+What is compared is upstream's text, rendered within bounds: a template that runs away is stopped.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import chat_template_utils
 
-Json = dict[str, Any]
+from hf_bpe.chat.rendering import render
+from hf_bpe.errors import ChatError
 
-CONTENT_PROBES = 64
-"""How many messages are looked at one by one, where looking at all of them at once doesn't tell."""
+Json = dict[str, Any]
 
 _NOT_OF_THE_TEXT = frozenset(
     {
@@ -56,7 +56,7 @@ class Chat:
             TypeError: `messages` is no list of messages. The text names the first one that is none.
         """
         kept = {name: value for name, value in options.items() if name not in _NOT_OF_THE_TEXT}
-        schemas = None if tools is None else [_schema(tool) for tool in tools]
+        schemas = [_schema(tool) for tool in tools] if isinstance(tools, list | tuple) else tools
         return cls(tokenizer, as_messages(messages), schemas, kept)
 
     @property
@@ -64,6 +64,11 @@ class Chat:
         """The source of the template."""
         found: str = self.tokenizer.get_chat_template(self.options.get("chat_template"), self.tools)
         return found
+
+    @property
+    def probes(self) -> int:
+        """How many messages may be looked at one by one, where a look at all of them at once doesn't tell."""
+        return min(64, max(2, 2_000 // (len(self.messages) or 1)))
 
     @property
     def continued(self) -> str | None:
@@ -76,13 +81,14 @@ class Chat:
         arguments = {**self.options, **changes}
         messages = arguments.pop("messages", self.messages)
         tools = arguments.pop("tools", self.tools)
-        text = self.tokenizer.apply_chat_template(list(messages), tools=tools, tokenize=False, **arguments)
-        return str(text)
+        return render(self.tokenizer, list(messages), tools=tools, **arguments).text
 
     def tried(self, **changes: Any) -> str | None:
         """Return what `render` returns, or None where it raises."""
         try:
             return self.render(**changes)
+        except ChatError:  # it never ends: no other probe will
+            raise
         except Exception:  # a template may raise anything
             return None
 

@@ -34,6 +34,9 @@ def refused(chat: Chat, error: Exception) -> Finding:
         middle = (renders + fails) // 2
         text = chat.tried(messages=chat.messages[:middle], continue_final_message=False)
         renders, fails = (renders, middle) if text is None else (middle, fails)
+    plain = [{"role": "user", "content": "hello"}]
+    if fails == 1 and chat.tried(messages=plain, tools=None, continue_final_message=False) is None:
+        return Finding("refused", None, None, f"{said}, whatever the messages are", evidence)
     return Finding("refused", fails - 1, None, f"{said} from this message on", evidence)
 
 

@@ -17,6 +17,7 @@ from hf_bpe.chat.prefixes.overlap import WINDOW, common_behind, common_prefix, f
 from hf_bpe.chat.prefixes.report import PrefixBreak
 from hf_bpe.chat.prefixes.requests import Request
 from hf_bpe.chat.rendered import Origin, Rendered
+from hf_bpe.chat.rendering import render
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -77,8 +78,6 @@ def _origin(request: Request, at: int, tokenizer: PreTrainedTokenizerBase | None
 def _rendered(request: Request, tokenizer: PreTrainedTokenizerBase | None) -> Rendered | None:
     if request.messages is None or tokenizer is None:
         return None
-    from hf_bpe.chat.rendering import render
-
     try:
         rendered = render(tokenizer, request.messages, tools=request.tools, **request.options)
     except Exception:  # a limit of ours, say: then who wrote it stays unknown

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
+from hf_bpe.chat.rendering import render
+
 Ids = NDArray[np.int64]
 Json = dict[str, Any]
 
@@ -154,7 +156,7 @@ def _of_chat(index: int, where: str, entry: Json, tokenizer: PreTrainedTokenizer
     options = options_of(entry, where)
     options.pop("tools", None)
     try:
-        text = str(tokenizer.apply_chat_template(messages, tools=tools, **{**options, "tokenize": False}))
+        text = render(tokenizer, messages, tools=tools, **options).text
     except Exception as error:  # a template may raise anything
         raise ValueError(f"{where}: upstream refuses the chat: {type(error).__name__}: {error}") from error
     chat = {"messages": [dict(message) for message in messages], "tools": tools, "options": options}

@@ -154,7 +154,6 @@ def _coloured(rendered: Any) -> Text:
 
 def _print_tokens(tokenizer: Any, chat: list[Any], tools: Any, options: dict[str, Any]) -> None:
     from rich.box import SIMPLE
-    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
@@ -172,7 +171,7 @@ def _print_tokens(tokenizer: Any, chat: list[Any], tools: Any, options: dict[str
         place = Text("template" if field is None else field)
         table.add_row(str(at), str(id), token, "" if index is None else str(index), place, str(int(trained)))
     legend = Text.assemble("written by ", ("the template", _TEMPLATE), " and by ", ("the caller", _CALLER))
-    show_in_colours(Group(legend, Text(), _coloured(render(tokenizer, chat, tools=tools, **options)), table))
+    show_in_colours(legend, Text(), _coloured(render(tokenizer, chat, tools=tools, **options)), table)
 
 
 def _as_json(
