@@ -70,7 +70,7 @@ _VARIABLES: dict[str, list[Any]] = {
 def _message(rng: random.Random, odd: float) -> dict[str, Any]:
     role: Any = rng.choice(ROLES) if rng.random() > odd else rng.choice([*ODD_ROLES, 5, _MISSING])
     message = {"role": role, "content": _content(rng, odd)}
-    if role == "assistant" and rng.random() < 0.35 or rng.random() < odd / 4:
+    if (role == "assistant" and rng.random() < 0.35) or rng.random() < odd / 4:
         message["tool_calls"] = _calls(rng, odd)
         if rng.random() < 0.4:
             message["content"] = rng.choice(["", _MISSING, None])

@@ -7,8 +7,8 @@ that it can be read, and saved as a tokenizer's `chat_template.jinja`.
 |---|---|---|
 | `chatml` | ChatML without trimming, default instructions or tools | |
 | `llama3` | Llama 3 Instruct | |
-| `llama3.1`, `llama3.3` | Llama 3.1 and 3.3 Instruct | `date_string`, `builtin_tools`, `custom_tools`, `tools_in_user_message` |
-| `llama3.2` | Llama 3.2 Instruct (text) | the same but `builtin_tools` |
+| `llama3.2` | Llama 3.2 Instruct (text) | `date_string`, `custom_tools`, `tools_in_user_message` |
+| `llama3.1`, `llama3.3` | Llama 3.1 and 3.3 Instruct | the same, and `builtin_tools` |
 | `qwen2.5` | Qwen 2.5 Instruct | |
 | `qwen3` | Qwen 3, with and without reasoning | `enable_thinking` |
 
