@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from hf_bpe.chat.canonical import canonical_tools, clock, pin_clock
+from hf_bpe.chat.conformance import Conformance, conformance
 from hf_bpe.chat.installing import InstallReport, install, stop_ids
 
-__all__ = ["InstallReport", "install", "stop_ids"]
+__all__ = [
+    "Conformance",
+    "InstallReport",
+    "canonical_tools",
+    "clock",
+    "conformance",
+    "install",
+    "pin_clock",
+    "stop_ids",
+]
