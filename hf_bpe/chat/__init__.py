@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from hf_bpe.chat.canonical import canonical_tools, clock, pin_clock
 from hf_bpe.chat.checking import Finding, check
+from hf_bpe.chat.conformance import Conformance, conformance
+from hf_bpe.chat.installing import InstallReport, install, stop_ids
 from hf_bpe.chat.prefixes import PrefixBreak, PrefixReport, prefix_report
 
-__all__ = ["Finding", "PrefixBreak", "PrefixReport", "check", "prefix_report"]
+__all__ = [
+    "Conformance",
+    "Finding",
+    "InstallReport",
+    "PrefixBreak",
+    "PrefixReport",
+    "canonical_tools",
+    "check",
+    "clock",
+    "conformance",
+    "install",
+    "pin_clock",
+    "prefix_report",
+    "stop_ids",
+]
