@@ -7,6 +7,7 @@ Each derives from the built-in that callers of `transformers` and `tokenizers` a
         ├── TokenizerFileError (ValueError)           a damaged or contradictory tokenizer file
         │   ├── UnsupportedComponentError             a valid file with a part we can't run exactly
         │   └── SplitPatternError                     a file whose pattern can't be compiled, or ran away on a text
+        ├── ChatError (ValueError)                    a template that goes beyond its limits, or a chat we refuse
         └── TrainingError (ValueError)                a corpus or settings that can't give the vocabulary asked for
 """
 
@@ -31,6 +32,10 @@ class SplitPatternError(TokenizerFileError):
 
 class ConversionError(HfBpeError, ValueError):
     """A vocabulary can't be read from a file, or a format can't hold it. The message names the place, or a text."""
+
+
+class ChatError(HfBpeError, ValueError):
+    """A chat can't be rendered or encoded within the rules that were set. The message names the message, if one is known."""
 
 
 class TrainingError(HfBpeError, ValueError):
