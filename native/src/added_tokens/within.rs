@@ -130,6 +130,12 @@ impl AddedTokens {
 }
 
 impl Within {
+    /// Whether a part holds all of `range`.
+    pub fn holds(&self, range: &Range<usize>) -> bool {
+        let place = self.parts.partition_point(|part| part.range.end < range.end);
+        self.parts.get(place).is_some_and(|part| part.range.start <= range.start)
+    }
+
     /// The parts of the segment `range`, in bytes of the segment.
     pub fn segment(&self, range: &Range<usize>) -> Self {
         let first = self.parts.partition_point(|part| part.range.end <= range.start);

@@ -480,10 +480,20 @@ impl PyTokenizer {
         Ok((self.ints.list(py, &encoding.ids)?, offsets))
     }
 
-    /// The characters and the content of each added token that the text spells.
-    fn find_added_tokens(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<Vec<(usize, usize, &str)>> {
+    /// The characters and the content of each added token that the text spells and no part without a list holds.
+    #[pyo3(signature = (text, parts = Vec::new()))]
+    fn find_added_tokens(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        parts: Vec<GivenPart>,
+    ) -> PyResult<Vec<(usize, usize, &str)>> {
         let text = Text::new(text, "text")?;
-        let found = self.run(py, text.as_str().len(), |core| core.find_added_tokens(text.as_str()))?;
+        let parts: Vec<_> = parts.into_iter().filter(|part| part.2.is_none()).collect();
+        let within = read_within(&self.core, &text, &parts, &[], 0)?;
+        let found = self.run(py, text.as_str().len(), |core| {
+            core.added_tokens_outside(text.as_str(), &within)
+        })?;
         let positions = positions_of(&text, found.iter().map(|(range, _)| range));
         let tokens = found.iter().zip(positions);
         let added = self.core.added_tokens();

@@ -61,13 +61,16 @@ impl Tokenizer {
             .with(|state| self.align_text(text, Allowed::Within(within), draw, state, out))
     }
 
-    /// Each added token that `text` spells, whoever wrote it: bytes of the text, and the id.
+    /// Each added token that `text` spells and no part of `within` holds: bytes of the text, and the id.
     ///
     /// # Errors
     /// As [`Tokenizer::encode_ids`].
-    pub fn find_added_tokens(&self, text: &str) -> Result<Vec<(Range<usize>, TokenId)>> {
+    pub fn added_tokens_outside(&self, text: &str, within: &Within) -> Result<Vec<(Range<usize>, TokenId)>> {
         check_length(text)?;
-        self.added
-            .find_all(text, |segment, start| self.normalize_aligned(segment, start))
+        let mut found = self
+            .added
+            .find_all(text, |segment, start| self.normalize_aligned(segment, start))?;
+        found.retain(|(range, _)| !within.holds(range));
+        Ok(found)
     }
 }
