@@ -24,7 +24,7 @@ from hf_bpe.chat.limits import Meter, charge
 from hf_bpe.chat.printf import formatted
 from hf_bpe.chat.provenance import LOST, TEMPLATE, Marker, Traced, join, make, rope, uniform
 from hf_bpe.chat.str_format import format_traced
-from hf_bpe.chat.string_methods import METHODS
+from hf_bpe.chat.string_methods import install
 
 PLAIN: dict[type, frozenset[str]] = {
     Traced: frozenset(dir(str)),
@@ -35,9 +35,11 @@ PLAIN: dict[type, frozenset[str]] = {
 }
 """The attributes that values of these types have for a template."""
 
-assert Traced.__dict__.keys() >= METHODS.keys(), "traced strings have got their methods"
+SAFE = frozenset(name for name in dir(str) if not name.startswith(("_", "format"))) | {"copy", "get", "items", "keys", "values"}
+"""Those of them that the sandbox hands out as they are."""
 
 LOOP = frozenset({"index", "index0", "first", "last", "length", "previtem", "nextitem", "revindex", "revindex0"})
+install()
 EMPTY = make("", TEMPLATE)
 
 
@@ -133,6 +135,8 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
                     return obj[attribute]
                 except LookupError:
                     return self.undefined(obj=obj, name=attribute)
+            if attribute in SAFE:
+                return getattr(obj, attribute)
         elif kind is LoopContext and attribute in LOOP:
             return getattr(obj, attribute)
         return super().getattr(obj, attribute)

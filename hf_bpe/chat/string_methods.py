@@ -315,5 +315,8 @@ METHODS: dict[str, Callable[..., Any]] = {
     **{name: recased(name) for name in ("upper", "lower", "casefold", "swapcase", "title", "capitalize")},
 }
 
-for _name, _method in METHODS.items():
-    setattr(Traced, _name, _method)
+
+def install() -> None:
+    """Give traced strings their methods."""
+    for name, method in METHODS.items():
+        setattr(Traced, name, method)
