@@ -11,7 +11,6 @@ from typing import Any
 from hf_bpe.chat.limits import charge
 from hf_bpe.chat.printf import formatted
 from hf_bpe.chat.provenance import LOST, Traced, cut, cuts, flat, join, make, rope, source_of, uniform
-from hf_bpe.chat.rendered import Origin
 
 Spans = list[tuple[int, int]]
 

@@ -3,9 +3,9 @@
 Guarantee: the pieces decide who wrote a character; only the `message` of the template's own text is found here. It is:
 
 1. the message of the loop iteration in which the text was printed, if the template loops over messages;
-2. otherwise, the message of the caller's text around it: between two texts of one message, that message; between those of
-   two, the first literal goes with the former, as the end of its turn, and the rest with the latter;
-3. None before the first message and after the last: a loop's end, or what follows the first literal after the last text.
+2. otherwise, the message of the caller's text around it: between two texts of one message, that message; between
+   those of two, the first literal goes with the former, as the end of its turn, and the rest with the latter;
+3. None before the first message and after the last: after a loop, or after the first literal behind the last text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from hf_bpe.chat.provenance import LOST, Marker, Source, Traced, leaves
+from hf_bpe.chat.provenance import LOST, Marker, Source, Traced, leaves, source_of
 from hf_bpe.chat.rendered import Origin, Run
 
 
@@ -32,13 +32,11 @@ def spread(printed: Iterable[str]) -> Iterable[tuple[int, Source]]:
             yield len(text), text.source
         else:
             for piece in text.source:
-                if type(piece) is not Traced:
-                    yield len(piece), LOST
-                elif type(piece.source) is not tuple:
+                if type(piece) is Traced and type(piece.source) is not tuple:
                     yield len(piece), piece.source
                 else:
                     for leaf in leaves(piece):
-                        yield len(leaf), leaf.source if type(leaf) is Traced else LOST  # type: ignore[misc]  # no rope
+                        yield len(leaf), source_of(leaf)
 
 
 def trusted_of(printed: Iterable[str], length: int) -> tuple[tuple[int, int], ...]:
