@@ -35,7 +35,7 @@ class ConversionError(HfBpeError, ValueError):
 
 
 class ChatError(HfBpeError, ValueError):
-    """A chat can't be rendered or encoded within the rules that were set. The message names the message, if one is known."""
+    """A chat can't be rendered or encoded within the rules that were set. The text names the message, if known."""
 
 
 class TrainingError(HfBpeError, ValueError):

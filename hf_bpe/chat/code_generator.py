@@ -9,11 +9,12 @@ It relies on the hooks that Jinja's own `NativeCodeGenerator` uses, and on `bloc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
+from jinja2.nodes import Name, Node
 
 NAMES = ("add", "joined", "printed")
 """Functions of the environment that the code calls by these names."""
@@ -81,7 +82,7 @@ class TracingCodeGenerator(CodeGenerator):
         self.visit_plain(node.arg, frame)
         self.write(")")
 
-    def visit_Add(self, node: nodes.Add, frame: Frame) -> None:
+    def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:
         """Write a sum, all of it in one call, with neighbouring literals joined."""
         self.write("add(")
         for operand in joined_literals(summands(node)):
@@ -132,16 +133,16 @@ class TracingCodeGenerator(CodeGenerator):
         self.bodies[id(node.body)] = None
         return super().macro_body(node, frame)
 
-    def blockvisit(self, nodes_: Sequence[nodes.Node], frame: Frame) -> None:
+    def blockvisit(self, nodes: Iterable[Node], frame: Frame) -> None:
         """Write statements, which begin with a tick if they are the body of a loop or macro."""
-        if id(nodes_) in self.bodies:
-            loop = self.bodies.pop(id(nodes_))
-            if loop is not None and isinstance(loop.target, nodes.Name):
+        if id(nodes) in self.bodies:
+            loop = self.bodies.pop(id(nodes))
+            if loop is not None and isinstance(loop.target, Name):
                 item = frame.symbols.ref(loop.target.name)
-                self.simple_write(f"context.enter({item}, {self.numbers[id(nodes_)]})", frame)
+                self.simple_write(f"context.enter({item}, {self.numbers[id(nodes)]})", frame)
             else:
                 self.writeline("context.tick()")
-        super().blockvisit(nodes_, frame)
+        super().blockvisit(nodes, frame)
 
 
 OPERATORS = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "in": "in", "notin": "not in"}

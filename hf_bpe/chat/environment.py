@@ -1,8 +1,8 @@
 """The sandbox that chat templates run in: that of `transformers`, for traced strings and within limits.
 
-It takes filters, tests, globals and extensions from the environment that `transformers` 5 compiles templates with, so
-whatever is registered there holds here. It gives templates nothing that upstream's sandbox doesn't: on strings and dicts
-of ours, only the attributes of `str` and `dict` exist.
+It takes filters, tests, globals and extensions from the environment that `transformers` 5.24 compiles templates with,
+so whatever is registered there holds here. It gives templates nothing that upstream's sandbox doesn't: on strings and
+dicts of ours, only the attributes of `str` and `dict` exist.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ from hf_bpe.chat.code_generator import TracingCodeGenerator
 from hf_bpe.chat.containers import Message, TracedDict, TracedList
 from hf_bpe.chat.filters import printed, traced_filters
 from hf_bpe.chat.limits import Meter, charge
+from hf_bpe.chat.markup import MARKUP
 from hf_bpe.chat.printf import formatted
-from hf_bpe.chat.provenance import LOST, TEMPLATE, Marker, Traced, join, make, rope, uniform
+from hf_bpe.chat.provenance import EMPTY, LOST, TEMPLATE, Marker, Traced, join, make, rope, uniform
+from hf_bpe.chat.roles import known_roles
 from hf_bpe.chat.str_format import format_traced
-from hf_bpe.chat.string_methods import METHODS
+from hf_bpe.chat.string_methods import install
+from hf_bpe.chat.upstream import folds_large
 
 PLAIN: dict[type, frozenset[str]] = {
     Traced: frozenset(dir(str)),
@@ -35,10 +38,17 @@ PLAIN: dict[type, frozenset[str]] = {
 }
 """The attributes that values of these types have for a template."""
 
-assert Traced.__dict__.keys() >= METHODS.keys(), "traced strings have got their methods"
+SAFE = frozenset(name for name in dir(str) if not name.startswith(("_", "format"))) | {
+    "copy",
+    "get",
+    "items",
+    "keys",
+    "values",
+}
+"""Those of them that the sandbox hands out as they are."""
 
 LOOP = frozenset({"index", "index0", "first", "last", "length", "previtem", "nextitem", "revindex", "revindex0"})
-EMPTY = make("", TEMPLATE)
+install()
 
 
 class TracingContext(Context):
@@ -63,7 +73,7 @@ class TracingContext(Context):
         meter.message = item.index
         return mark(loop, item.index)
 
-    def derived(self, locals: Any = None) -> Context:  # noqa: A002
+    def derived(self, locals: Any = None) -> Context:
         """Return the context of a scoped block, which is of the same render."""
         context = super().derived(locals)
         assert isinstance(context, TracingContext)
@@ -92,7 +102,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
     @staticmethod
     def add(*operands: Any) -> Any:
         """Add operands from left to right: strings in one step."""
-        if Markup not in map(type, operands):
+        if MARKUP.isdisjoint(map(type, operands)):
             try:
                 return rope("".join(operands), operands)
             except TypeError:
@@ -133,6 +143,8 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
                     return obj[attribute]
                 except LookupError:
                     return self.undefined(obj=obj, name=attribute)
+            if attribute in SAFE:
+                return getattr(obj, attribute)
         elif kind is LoopContext and attribute in LOOP:
             return getattr(obj, attribute)
         return super().getattr(obj, attribute)
@@ -155,7 +167,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
             return None
         return super().wrap_str_format(value)
 
-    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         """Call, as upstream's sandbox does, within bounds."""
         if isinstance(__obj, BuiltinMethodType) and not isinstance(__obj.__self__, str):
             for value in args:
@@ -183,7 +195,7 @@ SIZED = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"
 def bounded_lipsum(lipsum: Any) -> Any:
     """Return Jinja's generator of nonsense, within bounds."""
 
-    def bounded(n: Any = 5, html: Any = True, min: Any = 20, max: Any = 100) -> Any:  # noqa: A002
+    def bounded(n: Any = 5, html: Any = True, min: Any = 20, max: Any = 100) -> Any:
         for number in (n, min, max):
             charge(abs(number) if isinstance(number, int) else 0)
         charge(n * max if isinstance(n, int) and isinstance(max, int) and n > 0 and max > 0 else 0)
@@ -195,7 +207,7 @@ def bounded_lipsum(lipsum: Any) -> Any:
 def traced_clock(clock: Any) -> Any:
     """Return `strftime_now`, whose text is of the origin of its format."""
 
-    def strftime_now(format: Any) -> Any:  # noqa: A002
+    def strftime_now(format: Any) -> Any:
         text = clock(format)
         return make(text, (uniform(format) if isinstance(format, str) else None) or LOST)
 
@@ -222,13 +234,14 @@ def environment() -> TracingEnvironment:
 
 
 class Compiled:
-    """A template, and the words that it knows."""
+    """A template, the role names that it knows, and whether upstream's compiler should see it."""
 
     def __init__(self, source: str) -> None:
         """Compile."""
         self.template: Template = environment().from_string(source)
         tree = environment().parse(source)
-        self.words = frozenset(node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str))
+        self.roles = known_roles(node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str))
+        self.folds_large = folds_large(tree)
 
 
 @lru_cache(maxsize=256)

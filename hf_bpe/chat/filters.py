@@ -1,6 +1,7 @@
 """Jinja's filters that would lose who wrote what, or that could make strings without bound.
 
-All others are Jinja's own: they call the methods of traced strings, or return plain strings, which count as the caller's.
+All others are Jinja's own: they call the methods of traced strings, or return plain strings, which count as the
+caller's.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from jinja2.nodes import EvalContext
 from jinja2.runtime import Undefined
 from jinja2.sandbox import SandboxedEnvironment
 
-from hf_bpe.chat.containers import origin_of
+from hf_bpe.chat.containers import origin_of, together
 from hf_bpe.chat.limits import charge
+from hf_bpe.chat.markup import TracedMarkup, escaped, safe
 from hf_bpe.chat.printf import formatted
-from hf_bpe.chat.provenance import TEMPLATE, Traced, join, make
+from hf_bpe.chat.provenance import LOST, TEMPLATE, Traced, join, make, plain
 
 Filter = Callable[..., Any]
+DOTS: Any = make("...", TEMPLATE)
 
 
 def trim(value: Any, chars: Any = None) -> Any:
@@ -37,6 +40,8 @@ def printed(value: Any) -> Any:
     """Return what a value prints, of the origin that it has as a whole."""
     if type(value) is Traced:
         return value
+    if type(value) is TracedMarkup:
+        return make(plain(value), getattr(value, "source", LOST))
     text = str(value)
     if isinstance(value, str | Undefined) or isinstance(text, Traced):
         return text
@@ -115,13 +120,13 @@ def bounded(width: Any) -> Any:
 
 def trusting(name: str) -> Filter:
     """Return Jinja's filter, whose result is the template's if all of its arguments are."""
-    plain = FILTERS[name]
+    original = FILTERS[name]
 
-    @wraps(plain)
+    @wraps(original)
     def filtered(*args: Any, **kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):
             bounded(value)
-        result = plain(*args, **kwargs)
+        result = original(*args, **kwargs)
         strings = [
             value
             for value in (*args, *kwargs.values())
@@ -138,10 +143,10 @@ def trusting(name: str) -> Filter:
 
 def whole(name: str) -> Filter:
     """Return Jinja's filter that prints a value as a whole."""
-    plain = FILTERS[name]
+    original = FILTERS[name]
 
     def filtered(value: Any) -> Any:
-        return make(str(plain(value)), origin_of(value))
+        return make(str(original(value)), origin_of(value))
 
     return filtered
 
@@ -154,7 +159,9 @@ def tojson_with(dump: Callable[..., str]) -> Filter:
     ) -> Any:
         bounded(indent)
         text = dump(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
-        return make(text, origin_of(x))
+        origin = origin_of(x)
+        layout = [word for word in (indent, *(separators or ())) if isinstance(word, str)]
+        return make(text, LOST if origin.trusted and not together(layout).trusted else origin)
 
     return tojson
 
@@ -188,6 +195,14 @@ def round_(value: Any, precision: Any = 0, method: Any = "common") -> Any:
 
 
 @pass_environment
+def truncate(
+    environment: Any, s: Any, length: Any = 255, killwords: Any = False, end: Any = DOTS, leeway: Any = None
+) -> Any:
+    """Truncate, as Jinja's filter does."""
+    return FILTERS["truncate"](environment, s, length, killwords, end, leeway)
+
+
+@pass_environment
 def sum_(environment: Any, iterable: Any, attribute: Any = None, start: Any = 0) -> Any:
     """Sum, within bounds: lists can be summed, too."""
     values = list(iterable)
@@ -217,6 +232,8 @@ def traced_filters(filters: dict[str, Filter]) -> dict[str, Filter]:
         "batch": batch,
         "capitalize": capitalize,
         "center": center,
+        "e": escaped,
+        "escape": escaped,
         "format": format_,
         "indent": indent,
         "join": joined,
@@ -224,12 +241,14 @@ def traced_filters(filters: dict[str, Filter]) -> dict[str, Filter]:
         "pprint": whole("pprint"),
         "replace": replace,
         "round": round_,
+        "safe": safe,
         "slice": slice_,
         "string": soft,
         "sum": sum_,
         "title": title,
         "tojson": tojson_with(filters["tojson"]),
         "trim": trim,
+        "truncate": truncate,
         "upper": upper,
         **{name: trusting(name) for name in ("wordwrap", "striptags", "urlencode")},
     }

@@ -28,7 +28,7 @@ class Limits:
         work: How many characters may be written in all, counting every string on the way.
     """
 
-    iterations: int = 2_000_000
+    iterations: int = 1_000_000
     characters: int = 100_000_000
     work: int = 4_000_000_000
 

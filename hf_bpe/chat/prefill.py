@@ -11,7 +11,11 @@ TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 
 
 def with_prefill(chat: list[dict[Any, Any]], wanted: bool | str, source: str) -> tuple[list[dict[Any, Any]], str]:
-    """Return the chat with the tag at its end, and the text that it goes on from; raise anything where upstream does."""
+    """Return the chat with the tag at its end, and the text that it goes on from.
+
+    Raises:
+        Exception: Any, where upstream raises one.
+    """
     field = wanted if isinstance(wanted, str) else "content"
     last = _plain_template_data(chat[-1])
     text = last[field]
@@ -19,7 +23,7 @@ def with_prefill(chat: list[dict[Any, Any]], wanted: bool | str, source: str) ->
     if field in _REASONING_FIELDS:
         fields = [name for name in _REASONING_FIELDS if last.get(name) == text]
     if not any(name in source for name in fields):
-        raise ValueError("upstream has the words for it")
+        raise ValueError(f"the template reads no field {field!r}")
     if isinstance(text, list | tuple):
         block = next(block for block in reversed(text) if "text" in block)
         text = block["text"]
@@ -30,9 +34,9 @@ def with_prefill(chat: list[dict[Any, Any]], wanted: bool | str, source: str) ->
 
 
 def cut_prefill(text: str, prefill: str) -> int:
-    """Return where to cut the rendered text; raise anything where upstream does."""
+    """Return where to cut the rendered text, or raise where upstream raises."""
     if prefill.strip() not in text:
-        raise ValueError("upstream has the words for it")
+        raise ValueError("the template changed the message to go on with")
     place = text.rindex(TAG.strip())
     if text.startswith(TAG, place):
         return place

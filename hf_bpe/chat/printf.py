@@ -70,8 +70,8 @@ def converted(spec: str, value: Any) -> str:
     """Return one value in print."""
     if spec == "%s":
         return str(value)
-    text = spec % (value,)
-    return make(text, printed_origin(value))
+    text: str = make(spec % (value,), printed_origin(value))
+    return text
 
 
 def printed_origin(value: Any) -> Any:

@@ -5,7 +5,8 @@ with a trusted origin: the template's literals, its vocabulary of role names, th
 filter returns as a plain `str` has no origin, and so counts as the caller's: forgetting an operation can make text lose
 its trust, but can't make it gain any.
 
-A traced string is a leaf with one origin, or a rope: a text with the strings that it was joined from.
+A traced string is a leaf with one origin, or a rope: a text with the leaves that it was joined from, in nested tuples.
+A rope keeps no text of the strings on the way, so that text gathered in a variable costs no more than upstream's.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Marker:
         self.index = index
 
 
-Source = Origin | Marker | tuple[str, ...]
+Source = Origin | Marker | tuple[Any, ...]
 
 
 class Traced(str):
@@ -74,14 +75,15 @@ def plain(text: str) -> str:
     return "".join((text, ""))
 
 
-def leaves(text: str) -> Iterator[str]:
-    """Yield the strings of one origin that a string consists of, and the markers between them."""
+def leaves(text: Any) -> Iterator[str]:
+    """Yield the strings of one origin that a string or a tuple of them consists of, and the markers between them."""
     stack = [text]
     while stack:
         piece = stack.pop()
-        source = source_of(piece)
-        if type(source) is tuple:
-            stack.extend(reversed(source))
+        if type(piece) is tuple:
+            stack.extend(reversed(piece))
+        elif type(piece) is Traced and type(piece.source) is tuple:
+            stack.extend(reversed(piece.source))
         else:
             yield piece
 
@@ -91,8 +93,8 @@ def flat(text: Traced) -> tuple[str, ...]:
     source = source_of(text)
     if type(source) is not tuple:
         return (text,)
-    if any(type(source_of(piece)) is tuple for piece in source):
-        text.source = source = tuple(leaves(text))
+    if not all(type(piece) is str or (type(piece) is Traced and type(piece.source) is not tuple) for piece in source):
+        text.source = source = tuple(leaves(source))
     return source
 
 
@@ -122,14 +124,24 @@ def template(text: str) -> Any:
     return make(text, TEMPLATE)
 
 
-def rope(text: str, pieces: tuple[str, ...]) -> Any:
+def rope(text: str, pieces: tuple[Any, ...]) -> Any:
     """Return `text`, which is `pieces` joined."""
-    return make(text, pieces)
+    if len(text) > FREE:
+        # Short strings may hold on to those that they were made of; long ones would take memory without bound.
+        charge(len(text))
+        pieces = tuple(
+            [piece.source if type(piece) is Traced and type(piece.source) is tuple else piece for piece in pieces]
+        )
+    elif not text:
+        return EMPTY
+    traced = NEW(Traced, text)
+    traced.source = pieces
+    return traced
 
 
 def join(pieces: Sequence[str]) -> Any:
     """Join strings, each of which keeps its origin."""
-    return make("".join(pieces), tuple(pieces))
+    return rope("".join(pieces), tuple(pieces))
 
 
 def cuts(text: Traced, spans: Iterable[tuple[int, int]]) -> list[Any]:
@@ -163,3 +175,7 @@ def cuts(text: Traced, spans: Iterable[tuple[int, int]]) -> list[Any]:
 def cut(text: Traced, start: int, end: int) -> Any:
     """Return the characters from `start` to `end`."""
     return cuts(text, [(start, end)])[0]
+
+
+EMPTY: Any = make("", TEMPLATE)
+"""No text."""

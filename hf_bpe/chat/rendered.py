@@ -57,7 +57,7 @@ class Rendered:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """Who wrote the text. The runs are in order, touch, cover it, and are not empty; neighbours differ in origin."""
+        """Who wrote the text: runs in order, which touch, cover it, are not empty, and whose neighbours differ."""
         if self._runs is None:
             assert self._find_runs is not None
             self._runs, self._find_runs = self._find_runs(), None

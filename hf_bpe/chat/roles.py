@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from functools import lru_cache
+from collections.abc import Iterable
 
 ROLES = frozenset(
     {
@@ -29,7 +28,6 @@ WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 """What a role name looks like. A literal such as `<|im_end|>` in a template makes no role name of it."""
 
 
-@lru_cache(maxsize=256)
-def known_roles(literals: Collection[str]) -> frozenset[str]:
+def known_roles(literals: Iterable[str]) -> frozenset[str]:
     """Return the role names that are trusted: those of the table, and words that are literals of the template."""
-    return ROLES | {literal for literal in literals if WORD.fullmatch(literal)}
+    return ROLES.union(literal for literal in literals if WORD.fullmatch(literal))

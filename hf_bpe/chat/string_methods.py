@@ -11,7 +11,6 @@ from typing import Any
 from hf_bpe.chat.limits import charge
 from hf_bpe.chat.printf import formatted
 from hf_bpe.chat.provenance import LOST, Traced, cut, cuts, flat, join, make, rope, source_of, uniform
-from hf_bpe.chat.rendered import Origin
 
 Spans = list[tuple[int, int]]
 
@@ -315,5 +314,8 @@ METHODS: dict[str, Callable[..., Any]] = {
     **{name: recased(name) for name in ("upper", "lower", "casefold", "swapcase", "title", "capitalize")},
 }
 
-for _name, _method in METHODS.items():
-    setattr(Traced, _name, _method)
+
+def install() -> None:
+    """Give traced strings their methods."""
+    for name, method in METHODS.items():
+        setattr(Traced, name, method)

@@ -3,27 +3,18 @@
 Guarantee: the pieces decide who wrote a character; only the `message` of the template's own text is found here. It is:
 
 1. the message of the loop iteration in which the text was printed, if the template loops over messages;
-2. otherwise, the message of the caller's text around it: between two texts of one message, that message; between those of
-   two, the first literal goes with the former, as the end of its turn, and the rest with the latter;
-3. None before the first message and after the last: a loop's end, or the first literal after the last text.
+2. otherwise, the message of the caller's text around it: between two texts of one message, that message; between
+   those of two, the first literal goes with the former, as the end of its turn, and the rest with the latter;
+3. None before the first message and after the last: after a loop, or after the first literal behind the last text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
-from hf_bpe.chat.provenance import LOST, Marker, leaves, source_of
+from hf_bpe.chat.provenance import LOST, Marker, Source, Traced, leaves, source_of
 from hf_bpe.chat.rendered import Origin, Run
-
-
-class Piece(NamedTuple):
-    """Characters of one origin, and whether a loop over messages says whose turn it is."""
-
-    length: int
-    origin: Origin
-    in_turn: bool
 
 
 @lru_cache(maxsize=1 << 15)
@@ -32,58 +23,89 @@ def in_message(origin: Origin, message: int | None) -> Origin:
     return origin._replace(message=message)
 
 
+def spread(printed: Iterable[str]) -> Iterable[tuple[int, Source]]:
+    """Yield length and source of each leaf of what was printed, the markers included."""
+    for text in printed:
+        if type(text) is not Traced:
+            yield len(text), LOST
+        elif type(text.source) is not tuple:
+            yield len(text), text.source
+        else:
+            for piece in text.source:
+                if type(piece) is Traced and type(piece.source) is not tuple:
+                    yield len(piece), piece.source
+                else:
+                    for leaf in leaves(piece):
+                        yield len(leaf), source_of(leaf)
+
+
 def trusted_of(printed: Iterable[str], length: int) -> tuple[tuple[int, int], ...]:
     """Return the longest stretches of trusted text in the first `length` characters."""
     spans: list[tuple[int, int]] = []
-    start = end = position = 0
-    for text in printed:
-        for piece in leaves(text):
-            width = len(piece)
-            if not width:
-                continue
-            source = source_of(piece)
-            if isinstance(source, Origin) and source.trusted:
-                if end != position:
-                    spans.append((start, end))
-                    start = position
-                elif end == start:
-                    start = position
-                end = position + width
-            position += width
-    spans.append((start, end))
-    return tuple((start, min(end, length)) for start, end in spans if start < min(end, length))
+    start = position = 0
+    before = False
+    for width, source in spread(printed):
+        if not width:
+            continue
+        now = source[0]  # type: ignore[index]  # what has a width has an origin
+        if now is not before:
+            if now:
+                start = position
+            else:
+                spans.append((start, position))
+            before = now
+        position += width
+    if before:
+        spans.append((start, position))
+    if position == length:
+        return tuple(spans)
+    return tuple((start, min(end, length)) for start, end in spans if start < length)
 
 
 def runs_of(printed: Iterable[str], length: int) -> tuple[Run, ...]:
     """Return the runs of the first `length` characters of a printed text."""
+    lengths, origins = attributed(printed)
     runs: list[Run] = []
-    position = 0
-    for width, origin, _ in attributed(list(pieces_of(printed))):
-        end = min(position + width, length)
-        if end == position:
+    start = end = 0
+    last: Origin | None = None
+    for width, origin in zip(lengths, origins, strict=True):
+        if end >= length:
             break
-        if runs and runs[-1].origin == origin:
-            runs[-1] = Run(runs[-1].start, end, origin)
-        else:
-            runs.append(Run(position, end, origin))
-        position = end
+        if last is None:
+            last = origin
+        elif origin is not last and origin != last:
+            runs.append(Run(start, end, last))
+            start, last = end, origin
+        end += width
+    if last is not None:
+        runs.append(Run(start, min(end, length), last))
     return tuple(runs)
 
 
-def pieces_of(printed: Iterable[str]) -> Iterable[Piece]:
-    """Yield the pieces, with the message of the innermost loop over messages that they were printed in."""
+def attributed(printed: Iterable[str]) -> tuple[list[int], list[Origin]]:
+    """Return lengths and origins of the pieces, the template's with their messages."""
+    lengths: list[int] = []
+    origins: list[Origin] = []
+    outside: list[int] = []
     turns: list[Marker] = []
-    for text in printed:
-        for piece in leaves(text):
-            source = source_of(piece)
-            if isinstance(source, Marker):
-                follow(turns, source)
-            elif piece:
-                origin = source if isinstance(source, Origin) else LOST
-                if turns and origin.message is None and origin.field is None:
-                    yield Piece(len(piece), in_message(origin, turns[-1].index), True)
-                else:
-                    yield Piece(len(piece), origin, bool(turns))
+    here: dict[Origin, Origin] = {}
+    for width, source in spread(printed):
+        if type(source) is Marker:
+            follow(turns, source)
+            here = {}
+        elif width:
+            origin: Origin = source  # type: ignore[assignment]  # what has a width has an origin
+            if origin[1] is None and origin[2] is None and turns:
+                inside = here.get(origin)
+                if inside is None:
+                    inside = here[origin] = in_message(origin, turns[-1].index)
+                origin = inside
+            elif not turns:
+                outside.append(len(lengths))
+            lengths.append(width)
+            origins.append(origin)
+    give_away(origins, outside)
+    return lengths, origins
 
 
 def follow(turns: list[Marker], marker: Marker) -> None:
@@ -94,28 +116,27 @@ def follow(turns: list[Marker], marker: Marker) -> None:
         turns.append(marker)
 
 
-def attributed(pieces: list[Piece]) -> list[Piece]:
+def give_away(origins: list[Origin], outside: list[int]) -> None:
     """Give the template's text outside of loops to the messages around it."""
-    anchors = [number for number, piece in enumerate(pieces) if piece.origin.message is not None]
-    for before, after in zip([None, *anchors], [*anchors, None], strict=True):
-        first = 0 if before is None else before + 1
-        last = len(pieces) if after is None else after
-        open_ = [number for number in range(first, last) if pieces[number].origin.field is None]
-        if open_:
-            share(pieces, open_, None if before is None else pieces[before], None if after is None else pieces[after])
-    return pieces
+    unclaimed: list[int] = []
+    former: int | None = None
+    for place, number in enumerate(outside):
+        if place and outside[place - 1] != number - 1:
+            claim(origins, unclaimed, former, former)
+            unclaimed, former = [], None
+        origin = origins[number]
+        if origin.message is not None:
+            claim(origins, unclaimed, origin.message if former is None else former, origin.message)
+            unclaimed, former = [], origin.message
+        elif origin.field is None:
+            unclaimed.append(number)
+    ends_text = bool(outside) and outside[-1] == len(origins) - 1
+    claim(origins, unclaimed, former, None if ends_text else former)
 
 
-def share(pieces: list[Piece], numbers: list[int], before: Piece | None, after: Piece | None) -> None:
-    """Share pieces out between the messages on both sides of them."""
-    former = before.origin.message if before and not before.in_turn else None
-    latter = after.origin.message if after and not after.in_turn else None
-    if before and after and before.in_turn and not after.in_turn:
-        former = latter
-    if before and after and after.in_turn and not before.in_turn:
-        latter = former
+def claim(origins: list[Origin], numbers: list[int], first: int | None, rest: int | None) -> None:
+    """Give the first of these pieces to one message, and the rest to another."""
     for count, number in enumerate(numbers):
-        message = former if count == 0 and before is not None else latter
+        message = rest if count else first
         if message is not None:
-            piece = pieces[number]
-            pieces[number] = Piece(piece.length, in_message(piece.origin, message), piece.in_turn)
+            origins[number] = in_message(origins[number], message)
