@@ -27,7 +27,7 @@ def contents(chat: Chat, text: str) -> Iterator[Finding]:
         printed = marker.found(probe)
         yield from _printed_repr(chat, marker, probe)
         yield from _double_encoded(chat, marked, probe)
-        yield from _trimmed(chat, marker, printed, probe)
+        yield from _trimmed(chat, marker, marked, printed, probe)
         yield from _dropped(chat, text, [piece for piece in marker.pieces if piece.mark not in printed])
     yield from _unmarked(chat, text)
 
@@ -125,30 +125,42 @@ def is_json(text: str) -> bool:
         return False
 
 
-def _trimmed(chat: Chat, marker: Marker, printed: frozenset[str], probe: str) -> Iterator[Finding]:
+def _trimmed(
+    chat: Chat, marker: Marker, marked: Mapping[int, Json], printed: frozenset[str], probe: str
+) -> Iterator[Finding]:
+    """Yield the contents whose white space isn't printed.
+
+    The template may write white space of its own beside it, so the text is compared with what it is without.
+    """
     reprs = {key for key, shown in marker.containers.items() if shown in probe}
+    pieces = [
+        piece
+        for piece in marker.pieces
+        if piece.message is not None and piece.field not in _REASONING and piece.mark in printed
+        # The ends of what is continued are looked at by themselves.
+        if (piece.message, "content") not in reprs and not (chat.continued and piece.message == len(chat.messages) - 1)
+    ]
     lost: dict[tuple[int, str], None] = {}
-    for piece in marker.pieces:
-        index = piece.message
-        if index is None or piece.field in _REASONING or piece.mark not in printed or (index, "content") in reprs:
+    for front in (True, False):
+        spaces = {piece.edge(front=front): piece for piece in pieces if piece.space(front=front)}
+        bare = {index: marker.without_space(message, spaces, front=front) for index, message in marked.items()}
+        without = _probed(chat, bare) if spaces else None
+        if without is None:
             continue
-        if chat.continued and index == len(chat.messages) - 1:
-            continue  # the end of what is continued is looked at by itself
-        if not all(any(spelling in probe for spelling in edge) for edge in _edges(piece)):
-            lost[index, piece.field] = None
-    for index, field in lost:
+        beside, alone = (marker.neighbours(text, front=front) for text in (probe, without))
+        for mark, piece in spaces.items():
+            if mark in beside and mark in alone and not _added(beside[mark], alone[mark], piece, front=front):
+                lost[piece.message or 0, piece.field] = None
+    for index, field in sorted(lost):
         value = _at(chat.messages[index], field)
         said = "the template cuts off the white space around it; what was there is not in the prompt"
         yield Finding("trimmed-content", index, field, said, cut(value if isinstance(value, str) else str(value)))
 
 
-def _edges(piece: Piece) -> Iterator[set[str]]:
-    """Yield the spellings of white space with the mark beside it, for the two ends of a string."""
-    if piece.before:
-        beside = piece.start or piece.mark
-        yield {f"{spelling}{beside}" for spelling in spellings(piece.before)}
-    if piece.after:
-        yield {f"{piece.mark}{spelling}" for spelling in spellings(piece.after)}
+def _added(text: str, without: str, piece: Piece, *, front: bool) -> bool:
+    """Return whether the text beside a mark is that of the chat without the white space, and the white space."""
+    spaces = spellings(piece.space(front=front))
+    return any(text == (f"{without}{space}" if front else f"{space}{without}") for space in spaces)
 
 
 def _at(message: Json, field: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -45,6 +45,14 @@ class Piece:
     after: str = ""
     start: str = ""
 
+    def space(self, *, front: bool) -> str:
+        """The white space at one end."""
+        return self.before if front else self.after
+
+    def edge(self, *, front: bool) -> str:
+        """The mark beside that white space."""
+        return (self.start or self.mark) if front else self.mark
+
 
 @dataclass
 class Marker:
@@ -76,6 +84,23 @@ class Marker:
     def found(self, text: str) -> frozenset[str]:
         """Return the marks that stand in a text, in whatever case."""
         return frozenset(re.findall(rf"{self.stem}[0-9]+z", text.casefold()))
+
+    def neighbours(self, text: str, *, front: bool) -> dict[str, str]:
+        """Return what stands before each mark of a text, or behind it, up to the next mark."""
+        between = re.split(rf"({self.stem}[0-9]+z)", text)
+        return {between[at]: between[at - 1 if front else at + 1] for at in range(1, len(between), 2)}
+
+    def without_space(self, value: Any, marks: Container[str], *, front: bool) -> Any:
+        """Return a marked value without the white space before `marks`, or behind them."""
+        if isinstance(value, str):
+            mark = rf"({self.stem}[0-9]+z)"
+            pattern = rf"\s+{mark}" if front else rf"{mark}\s+"
+            return re.sub(pattern, lambda match: match[1] if match[1] in marks else match[0], value)
+        if isinstance(value, dict):
+            return {key: self.without_space(inner, marks, front=front) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.without_space(inner, marks, front=front) for inner in value]
+        return value
 
     def value(self, value: Any, message: int | None, field: str) -> Any:
         """Return `value` with a mark in each of its strings but names."""

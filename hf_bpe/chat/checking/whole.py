@@ -103,9 +103,7 @@ def unstable_date(chat: Chat) -> Iterator[Finding]:
         return
     one, two = (chat.at(moment) for moment in _MOMENTS)
     if one is not None and two is not None and one != two:
-        said = (
-            "the template prints the date of today, so no prefix outlives it; pass the date that the template asks for"
-        )
+        said = "the template prints the date of today, so no prefix outlives it; chat.pin_clock stops it"
         yield Finding("unstable-date", None, None, said, cut(first_difference(one, two)))
 
 
@@ -133,7 +131,9 @@ def unsorted_tool_keys(chat: Chat, text: str) -> Iterator[Finding]:
             continue
         ordered = [_ordered(other) if place == at else other for place, other in enumerate(chat.tools or ())]
         if _is_sorted(found[1]) or chat.tried(tools=ordered) not in (None, text):
-            said = "the keys stand in an order of their own; write them in one order everywhere, or no prefix is shared"
+            said = (
+                "the keys stand in an order of their own, so no prefix is shared; chat.canonical_tools puts them right"
+            )
             yield Finding("unsorted-tool-keys", None, found[0], said, ", ".join(found[1]))
 
 

@@ -21,8 +21,9 @@ from hf_bpe.chat.rendering import render
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_CLOCK = r"\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?"
 _TIME = re.compile(
-    rf"\d{{4}}-\d\d?-\d\d?(?:[T ]\d\d?:\d\d[\d:.,Z+-]*)?|\d\d?[./]\d\d?[./]\d{{2,4}}|\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?"
+    rf"\d{{4}}-\d\d?-\d\d?(?:[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)?|\d\d?[./]\d\d?[./]\d{{2,4}}|{_CLOCK}"
     rf"|\d\d?(?:st|nd|rd|th)? {_MONTH}(?:,? \d{{4}})?|{_MONTH} \d\d?(?:st|nd|rd|th)?(?:,? \d{{4}})?|{_WEEKDAY}"
     r"|(?<!\d)1\d{9}(?:\d{3})?(?!\d)",
     re.IGNORECASE,
@@ -215,8 +216,10 @@ def _words(text: str, at: int, kind: str) -> str:
 def _written_otherwise(text: str, other: str, at: int) -> str | None:
     """Return in which way the lines around `at` are the same JSON. None if they aren't."""
     lines = [one[one.rfind("\n", 0, at) + 1 :].split("\n", 1)[0] for one in (text, other)]
-    values = [_parsed(line.strip()) for line in lines]
-    return _json_difference(*values) if all(isinstance(value, dict | list) for value in values) else None
+    one, two = (_parsed(line.strip()) for line in lines)
+    if not isinstance(one, dict | list) or not isinstance(two, dict | list):
+        return None
+    return _json_difference(one, two) or ("json-format" if one == two else None)
 
 
 def _role(request: Request, origin: Origin | None) -> Any:

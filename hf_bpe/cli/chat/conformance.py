@@ -26,15 +26,18 @@ Cases = Annotated[
         "--cases", metavar="FILE", help="Golden cases, as JSON.", exists=True, dir_okay=False, show_default=False
     ),
 ]
+Template = Annotated[
+    str | None, typer.Option("--template", metavar="NAME", help="Whose texts are expected, if the cases know several.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one line of JSON.")]
 
 
-def conformance(directory: Directory, cases: Cases, json: Json = False) -> None:
+def conformance(directory: Directory, cases: Cases, template: Template = None, json: Json = False) -> None:
     """Compare text, ids and errors of each case with what upstream gave."""
     with reported_failures():
         from hf_bpe.chat.conformance import conformance as compare
 
-        result = compare(load(directory), cases)
+        result = compare(load(directory), cases, template=template)
         write(json_line(result.as_json()) + "\n" if json else f"{printable(str(result), keep_lines=True)}\n")
         if not result:
             message(f"{cases}: some cases differ")

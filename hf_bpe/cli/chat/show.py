@@ -167,7 +167,7 @@ def _print_tokens(tokenizer: Any, chat: list[Any], tools: Any, options: dict[str
     rows = zip(encoding.ids, encoding.message_index, encoding.field, encoding.assistant_mask, strict=True)
     for at, (id, index, field, trained) in enumerate(rows):
         style = _TEMPLATE if field is None else _CALLER
-        token = Text(repr(tokenizer.decode([id]))[1:-1], style=style)
+        token = Text(repr(tokenizer.decode([id])), style=style)
         place = Text("template" if field is None else field)
         table.add_row(str(at), str(id), token, "" if index is None else str(index), place, str(int(trained)))
     legend = Text.assemble("written by ", ("the template", _TEMPLATE), " and by ", ("the caller", _CALLER))
