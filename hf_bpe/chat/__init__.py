@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hf_bpe.chat import templates
 from hf_bpe.chat.canonical import canonical_tools, clock, pin_clock
 from hf_bpe.chat.conformance import Conformance, conformance
 from hf_bpe.chat.installing import InstallReport, install, stop_ids
@@ -15,4 +16,5 @@ __all__ = [
     "install",
     "pin_clock",
     "stop_ids",
+    "templates",
 ]
