@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hf_bpe.chat import templates
 from hf_bpe.chat.canonical import canonical_tools, clock, pin_clock
 from hf_bpe.chat.checking import Finding, check
 from hf_bpe.chat.conformance import Conformance, conformance
@@ -31,4 +32,5 @@ __all__ = [
     "pin_clock",
     "prefix_report",
     "stop_ids",
+    "templates",
 ]
