@@ -17,18 +17,33 @@ from hf_bpe.chat.request import Message, Request
 from hf_bpe.chat.training import turns_of
 
 
+class Before(NamedTuple):
+    """An earlier text, and what the template writes about the same messages now, and perhaps about more."""
+
+    rendered: Rendered
+    text: str
+
+    def changed_message(self) -> int | None:
+        """Return the first message that isn't as it was; 0 where what stands before the messages isn't."""
+        if self.text.startswith(self.rendered.text):
+            return None
+        same = column.common_prefix(self.rendered.text, self.text)
+        turns = (turn for turn in turns_of(self.rendered.runs) if turn.message is not None)
+        return next((turn.message for turn in turns if same < turn.end), None)
+
+
 class Grown(NamedTuple):
     """A chat that went on.
 
     Attributes:
         request: The whole chat.
         columns: Its ids.
-        changed: The first message that the template now writes differently.
+        before: What it was before, if the template may have rewritten it.
     """
 
     request: Request
     columns: Columns
-    changed: int | None
+    before: Before | None
 
 
 def plan(request: Request, rendered: Rendered) -> tuple[list[Part], list[tuple[str, ...]]]:
@@ -46,7 +61,7 @@ def append(request: Request, old: Columns, messages: Sequence[Message], options:
     if old.pinned:
         return _append_to_pinned(grown, old, len(request.messages), rendered, parts, lists)
     columns = column.encode_after(old, rendered, parts, lists)
-    return Grown(grown, columns, changed_message(old.rendered, rendered.text))
+    return Grown(grown, columns, Before(old.rendered, rendered.text))
 
 
 def _append_to_pinned(
@@ -59,7 +74,7 @@ def _append_to_pinned(
     runs = [Run(max(first, start) + shift, last + shift, origin) for first, last, origin in rendered.runs if last > start]
     whole = Rendered(old.text + rendered.text[start:], merged([*old.rendered.runs, *runs]))
     columns = _continued(old, whole, after, lists)
-    return Grown(grown, columns, changed_message(old.rendered, rendered.text[:start]))
+    return Grown(grown, columns, Before(old.rendered, rendered.text[:start]))
 
 
 def _continued(old: Columns, whole: Rendered, after: list[Part], lists: column.Lists) -> Columns:
@@ -80,15 +95,6 @@ def _continued(old: Columns, whole: Rendered, after: list[Part], lists: column.L
         pinned=True,
         given_offsets=np.concatenate([old.offsets, offsets]),
     )
-
-
-def changed_message(old: Rendered, text: str) -> int | None:
-    """Return the first message whose text in `old` isn't what `text` begins with; 0 where it is what stands before."""
-    if text.startswith(old.text):
-        return None
-    same = column.common_prefix(old.text, text)
-    turns = [turn for turn in turns_of(old.runs) if turn.message is not None]
-    return next((turn.message for turn in turns if same < turn.end), None)
 
 
 def splice(request: Request, old: Columns, sampled: Sequence[int], message: Message | None) -> Grown:
