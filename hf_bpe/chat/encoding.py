@@ -265,7 +265,7 @@ class ChatEncoding:
             211
         """
         grown = growing.append(self.request, self.columns, list(messages), options)
-        return ChatEncoding(*grown, _prompt=self._prompt)
+        return ChatEncoding(*grown, _prompt=self._prompt if self.columns.pinned else None)
 
     def splice(self, sampled_ids: Sequence[int], *, message: Message | None = None) -> ChatEncoding:
         """Return the chat after what a model sampled, its turn closed; the ids so far and `sampled_ids` are kept.

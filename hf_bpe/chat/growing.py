@@ -10,8 +10,8 @@ import numpy as np
 from hf_bpe._native import DecodeStream
 from hf_bpe.chat import columns as column
 from hf_bpe.chat.columns import Columns
-from hf_bpe.chat.policy import Part, parts_of, refuse
-from hf_bpe.chat.prompts import PROMPT
+from hf_bpe.chat.policy import Part, check, parts_of, refuse
+from hf_bpe.chat.prompts import PROMPT, written_last
 from hf_bpe.chat.rendered import Origin, Rendered, Run
 from hf_bpe.chat.request import Message, Request
 from hf_bpe.chat.training import turns_of
@@ -48,8 +48,10 @@ class Grown(NamedTuple):
 
 def plan(request: Request, rendered: Rendered) -> tuple[list[Part], list[tuple[str, ...]]]:
     """Return where added tokens may be found, after a look at what the policy refuses."""
-    parts, lists = parts_of(rendered, request.rules, request.roles)
-    refuse(request.tokenizer._core, rendered, parts, request.rules, request.roles)
+    core, rules, roles = request.tokenizer._core, request.rules, request.roles
+    check(core, rules)
+    parts, lists = parts_of(rendered, rules, roles)
+    refuse(core, rendered, parts, rules, roles)
     return parts, lists
 
 
@@ -103,7 +105,7 @@ def splice(request: Request, old: Columns, sampled: Sequence[int], message: Mess
     Raises:
         ValueError: No turn of the assistant is open.
     """
-    if old.pinned or not (request.prompts or request.continues):
+    if not (written_last(old.rendered) if old.pinned else request.prompts or request.continues):
         raise ValueError(
             "splice() goes on in an open turn of the assistant: encode with add_generation_prompt=True, or with "
             "continue_final_message=True."
