@@ -100,13 +100,11 @@ class ChatEncoding:
     Attributes:
         request: The chat, and how it was rendered.
         columns: Its text and ids.
-        changed_message: After `append`, the index of the first message whose text the template has rewritten, so that a
-            cache of the earlier ids holds only up to there. None where the earlier text still stands.
     """
 
     request: Request
     columns: Columns
-    changed_message: int | None = None
+    _before: growing.Before | None = None
     _prompt: str | None = None
 
     @property
@@ -133,6 +131,14 @@ class ChatEncoding:
     def reused_tokens(self) -> int:
         """How many of the ids were taken over from the encoding that `append` or `splice` went on from."""
         return self.columns.reused
+
+    @cached_property
+    def changed_message(self) -> int | None:
+        """After `append`, the first message whose text the template has rewritten; None where all still stand as before.
+
+        A prefix cache of the earlier ids holds only up to that message. 0 stands for what is before the first message, too.
+        """
+        return None if self._before is None else self._before.changed_message()
 
     @cached_property
     def message_index(self) -> list[int | None]:
@@ -178,7 +184,6 @@ class ChatEncoding:
         least = tokens[0][1] if tokens else len(prompt.rstrip())
         return Bodies(
             self.text,
-            self.columns.rendered.runs,
             self.columns.anchors,
             Header(prompt, least) if prompt else None,
             lambda token: core.is_special_token(token) or token == self.request.tokenizer.eos_token,
@@ -260,7 +265,7 @@ class ChatEncoding:
             211
         """
         grown = growing.append(self.request, self.columns, list(messages), options)
-        return ChatEncoding(*grown, _prompt=self._prompt)
+        return ChatEncoding(*grown, _prompt=self._prompt if self.columns.pinned else None)
 
     def splice(self, sampled_ids: Sequence[int], *, message: Message | None = None) -> ChatEncoding:
         """Return the chat after what a model sampled, its turn closed; the ids so far and `sampled_ids` are kept.

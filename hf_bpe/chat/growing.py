@@ -10,11 +10,26 @@ import numpy as np
 from hf_bpe._native import DecodeStream
 from hf_bpe.chat import columns as column
 from hf_bpe.chat.columns import Columns
-from hf_bpe.chat.policy import Part, parts_of, refuse
-from hf_bpe.chat.prompts import PROMPT
+from hf_bpe.chat.policy import Part, check, parts_of, refuse
+from hf_bpe.chat.prompts import PROMPT, written_last
 from hf_bpe.chat.rendered import Origin, Rendered, Run
 from hf_bpe.chat.request import Message, Request
 from hf_bpe.chat.training import turns_of
+
+
+class Before(NamedTuple):
+    """An earlier text, and what the template writes about the same messages now, and perhaps about more."""
+
+    rendered: Rendered
+    text: str
+
+    def changed_message(self) -> int | None:
+        """Return the first message that isn't as it was; 0 where what stands before the messages isn't."""
+        if self.text.startswith(self.rendered.text):
+            return None
+        same = column.common_prefix(self.rendered.text, self.text)
+        turns = (turn for turn in turns_of(self.rendered.runs) if turn.message is not None)
+        return next((turn.message for turn in turns if same < turn.end), None)
 
 
 class Grown(NamedTuple):
@@ -23,18 +38,20 @@ class Grown(NamedTuple):
     Attributes:
         request: The whole chat.
         columns: Its ids.
-        changed: The first message that the template now writes differently.
+        before: What it was before, if the template may have rewritten it.
     """
 
     request: Request
     columns: Columns
-    changed: int | None
+    before: Before | None
 
 
 def plan(request: Request, rendered: Rendered) -> tuple[list[Part], list[tuple[str, ...]]]:
     """Return where added tokens may be found, after a look at what the policy refuses."""
-    parts, lists = parts_of(rendered, request.rules, request.roles)
-    refuse(request.tokenizer._core, rendered, parts, request.rules, request.roles)
+    core, rules, roles = request.tokenizer._core, request.rules, request.roles
+    check(core, rules)
+    parts, lists = parts_of(rendered, rules, roles)
+    refuse(core, rendered, parts, rules, roles)
     return parts, lists
 
 
@@ -46,7 +63,7 @@ def append(request: Request, old: Columns, messages: Sequence[Message], options:
     if old.pinned:
         return _append_to_pinned(grown, old, len(request.messages), rendered, parts, lists)
     columns = column.encode_after(old, rendered, parts, lists)
-    return Grown(grown, columns, changed_message(old.rendered, rendered.text))
+    return Grown(grown, columns, Before(old.rendered, rendered.text))
 
 
 def _append_to_pinned(
@@ -59,7 +76,7 @@ def _append_to_pinned(
     runs = [Run(max(first, start) + shift, last + shift, origin) for first, last, origin in rendered.runs if last > start]
     whole = Rendered(old.text + rendered.text[start:], merged([*old.rendered.runs, *runs]))
     columns = _continued(old, whole, after, lists)
-    return Grown(grown, columns, changed_message(old.rendered, rendered.text[:start]))
+    return Grown(grown, columns, Before(old.rendered, rendered.text[:start]))
 
 
 def _continued(old: Columns, whole: Rendered, after: list[Part], lists: column.Lists) -> Columns:
@@ -82,22 +99,13 @@ def _continued(old: Columns, whole: Rendered, after: list[Part], lists: column.L
     )
 
 
-def changed_message(old: Rendered, text: str) -> int | None:
-    """Return the first message whose text in `old` isn't what `text` begins with; 0 where it is what stands before."""
-    if text.startswith(old.text):
-        return None
-    same = column.common_prefix(old.text, text)
-    turns = [turn for turn in turns_of(old.runs) if turn.message is not None]
-    return next((turn.message for turn in turns if same < turn.end), None)
-
-
 def splice(request: Request, old: Columns, sampled: Sequence[int], message: Message | None) -> Grown:
     """Go on after sampled ids.
 
     Raises:
         ValueError: No turn of the assistant is open.
     """
-    if old.pinned or not (request.prompts or request.continues):
+    if not (written_last(old.rendered) if old.pinned else request.prompts or request.continues):
         raise ValueError(
             "splice() goes on in an open turn of the assistant: encode with add_generation_prompt=True, or with "
             "continue_final_message=True."

@@ -102,6 +102,21 @@ def parts_of(rendered: Rendered, rules: Rules, roles: Sequence[str]) -> tuple[li
     return parts, lists
 
 
+def check(core: Tokenizer, rules: Rules) -> None:
+    """Check that what the rules allow exists.
+
+    Raises:
+        ChatError: A name is no added token.
+    """
+    allowed = (rule for rule in (*rules.by_role.values(), rules.otherwise) if isinstance(rule, Allow))
+    for rule in allowed:
+        for token in rule.tokens:
+            if token not in [found for _, _, found in core.find_added_tokens(token)]:
+                raise ChatError(
+                    f"{rule!r} names {token!r}, which is no added token of this tokenizer; see its added_tokens_encoder."
+                )
+
+
 def refuse(core: Tokenizer, rendered: Rendered, parts: Sequence[Part], rules: Rules, roles: Sequence[str]) -> None:
     """Check the caller's data against the rules.
 

@@ -28,7 +28,7 @@ def first_that_fits(cuts: Sequence[int], dropped: Sequence[int], excess: int, fi
         excess: How many tokens have to go.
         fits: Tells whether the chat fits when the rest begins there.
     """
-    guess = next((at for at, tokens in enumerate(dropped) if tokens >= excess), len(cuts) - 1)
+    guess = next((at for at, tokens in enumerate(dropped) if tokens >= excess), max(len(cuts) - 1, 0))
     at = next((at for at in range(guess, len(cuts)) if fits(cuts[at])), None)
     if at is None:
         return None

@@ -7,7 +7,8 @@ write it too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,20 +43,28 @@ class Turn(NamedTuple):
     """The characters of one message, or of what the template writes before the first and after the last."""
 
     message: int | None
-    start: int
-    end: int
+    runs: Sequence[Run]
+
+    @property
+    def start(self) -> int:
+        """The first character."""
+        return self.runs[0].start
+
+    @property
+    def end(self) -> int:
+        """The character behind the last."""
+        return self.runs[-1].end
 
 
-def turns_of(runs: Iterable[Run]) -> list[Turn]:
+def turns_of(runs: Sequence[Run]) -> list[Turn]:
     """Return the turns. What the caller gave beside the messages (tools, variables) belongs to the turn that it is in."""
-    turns: list[Turn] = []
-    for start, end, origin in runs:
-        apart = origin.message is None and origin.field is not None
-        if turns and (apart or turns[-1].message == origin.message):
-            turns[-1] = turns[-1]._replace(end=end)
-        else:
-            turns.append(Turn(origin.message, start, end))
-    return turns
+    begins: list[tuple[int, int | None]] = []
+    for at, (_, _, (_, message, field, _)) in enumerate(runs):
+        apart = message is None and field is not None
+        if not begins or not (apart or begins[-1][1] == message):
+            begins.append((at, message))
+    ends = [at for at, _ in begins[1:]] + [len(runs)]
+    return [Turn(message, runs[at:end]) for (at, message), end in zip(begins, ends, strict=True)]
 
 
 class Header(NamedTuple):
@@ -79,21 +88,19 @@ class Bodies:
 
     Attributes:
         text: The text.
-        runs: Who wrote it.
         anchors: The added tokens in it.
         header: How the assistant's turns begin; None where nobody knows.
         ends_turn: Tells whether an added token may end a turn.
     """
 
     text: str
-    runs: Sequence[Run]
     anchors: Sequence[Anchor]
     header: Header | None
     ends_turn: Callable[[str], bool]
 
     def spans(self, turn: Turn, trained: Trained) -> list[Span]:
         """Return the trained characters of a turn of the assistant."""
-        said = [run for run in self.runs if turn.start <= run.start < turn.end and _is_said(run)]
+        said = [run for run in turn.runs if not run.origin.trusted and run.origin.field != "role"]
         start = self._start(turn, said[0].start if said else turn.end, trained)
         closing = self._closing(turn, max(start, said[-1].end if said else start))
         if closing is None:
@@ -111,12 +118,9 @@ class Bodies:
 
     def _closing(self, turn: Turn, after: int) -> Span | None:
         """Return the characters of the token that ends a turn, behind which there is nothing but white space."""
-        for _, start, end in reversed(self.anchors):
-            if end <= turn.end and start >= after:
-                closes = self.ends_turn(self.text[start:end].strip()) and not self.text[end : turn.end].strip()
-                return (start, end) if closes else None
-        return None
-
-
-def _is_said(run: Run) -> bool:
-    return not run.origin.trusted and run.origin.field != "role"
+        last = bisect_right(self.anchors, turn.end, key=lambda anchor: anchor[2]) - 1
+        if last < 0 or self.anchors[last][1] < after:
+            return None
+        _, start, end = self.anchors[last]
+        closes = self.ends_turn(self.text[start:end].strip()) and not self.text[end : turn.end].strip()
+        return (start, end) if closes else None

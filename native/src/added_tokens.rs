@@ -289,32 +289,34 @@ impl AddedTokens {
         allowed: Allowed,
         emit: &mut dyn FnMut(Range<usize>, Option<TokenId>) -> Result<()>,
     ) -> Result<()> {
+        let start = match allowed {
+            Allowed::Within(within) if stage == Stage::Raw => within.start,
+            _ => 0,
+        };
         let Some(finder) = self.finder(stage) else {
-            return self.cut(text, std::iter::empty(), allowed, emit);
+            return self.cut(text, start, std::iter::empty(), allowed, emit);
         };
         match allowed {
             Allowed::Only(ids) => {
                 let matches = finder.find_only(text, ids, |at| self.may_match(at, ids))?;
-                self.cut(text, matches.into_iter(), allowed, emit)
+                self.cut(text, start, matches.into_iter(), allowed, emit)
             }
             Allowed::Within(within) => {
-                self.cut(text, self.find_within(stage, text, within), allowed, emit)
+                self.cut(text, start, self.find_within(stage, text, within), allowed, emit)
             }
-            _ => self.cut(text, finder.find(text, 0), allowed, emit),
+            _ => self.cut(text, start, finder.find(text, 0), allowed, emit),
         }
     }
 
     fn cut(
         &self,
         text: &str,
+        start: usize,
         matches: impl Iterator<Item = (Range<usize>, usize)>,
         allowed: Allowed,
         emit: &mut dyn FnMut(Range<usize>, Option<TokenId>) -> Result<()>,
     ) -> Result<()> {
-        let mut done = match allowed {
-            Allowed::Within(within) => within.start,
-            _ => 0,
-        };
+        let mut done = start;
         for (found, at) in matches {
             let (id, token) = &self.tokens[at];
             let passed_over = matches!(allowed, Allowed::Ordinary) && self.is_special(&token.content);
