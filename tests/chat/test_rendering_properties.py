@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from chats import ours, stock, upstream
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from hf_bpe.chat import rendering
 from hf_bpe.chat.rendered import trusted_spans
 from hf_bpe.chat.rendering import render
 
@@ -216,6 +218,21 @@ def test_random_templates_give_upstreams_text_and_never_trust_the_caller(
     assert ours(messages, template, date=date, add_generation_prompt=prompt) == expected
     if expected[0] == "text":
         check_runs(template, messages, date=date, add_generation_prompt=prompt)
+
+
+def test_what_upstream_renders_we_render_without_its_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_help(*_: Any) -> Any:
+        raise AssertionError("upstream was asked")
+
+    monkeypatch.setattr(rendering, "render_plainly", no_help)
+    monkeypatch.setattr(rendering, "by_upstream", no_help)
+
+    @given(templates(FILTERS_THAT_KEEP + FILTERS_THAT_MAY_LOSE), MESSAGES, CALLER_TEXT)
+    def check(template: str, messages: list[dict[str, Any]], date: str) -> None:
+        if upstream(messages, template, date=date)[0] == "text":
+            render(stock(), messages, chat_template=template, date=date)
+
+    check()
 
 
 def check_runs(template: str, messages: list[dict[str, Any]], **options: Any) -> None:
