@@ -21,7 +21,7 @@ from hf_bpe.chat.code_generator import TracingCodeGenerator
 from hf_bpe.chat.containers import Message, TracedDict, TracedList
 from hf_bpe.chat.filters import printed, traced_filters
 from hf_bpe.chat.limits import Meter, charge
-from hf_bpe.chat.markup import MARKUP
+from hf_bpe.chat.markup import MARKUP, TracedMarkup
 from hf_bpe.chat.printf import formatted
 from hf_bpe.chat.provenance import EMPTY, LOST, TEMPLATE, Marker, Traced, join, make, rope, uniform
 from hf_bpe.chat.roles import known_roles
@@ -34,6 +34,7 @@ PLAIN: dict[type, frozenset[str]] = {
     TracedDict: frozenset(dir(dict)),
     Message: frozenset(dir(dict)),
     TracedList: frozenset(dir(list)),
+    TracedMarkup: frozenset(dir(Markup)),
     dict: frozenset(dir(dict)),
 }
 """The attributes that values of these types have for a template."""
@@ -137,7 +138,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         plain = PLAIN.get(kind)
         if plain is not None:
             if attribute not in plain:
-                if kind is Traced or kind is TracedList:
+                if isinstance(obj, str | list):
                     return self.undefined(obj=obj, name=attribute)
                 try:
                     return obj[attribute]

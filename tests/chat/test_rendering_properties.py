@@ -94,7 +94,7 @@ METHODS = [
     "[0]",
     "[9]",
     ".nothing",
-    ".upper",
+    ".upper()",
     ".source",
     "['source']",
     ".__class__",
@@ -126,7 +126,9 @@ def expressions(filters: list[str]) -> st.SearchStrategy[str]:
     """Return strategies of expressions that use these filters."""
     leaves = st.one_of(
         LITERALS.map(repr),
-        st.sampled_from(["message.content", "message['role']", "x", "ns.text", "date", "bos_token", "message.extra", "1", "none"]),
+        st.sampled_from(
+            ["message.content", "message['role']", "x", "ns.text", "date", "bos_token", "message.extra", "1", "none"]
+        ),
     )
 
     def grow(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -165,7 +167,9 @@ def statements(filters: list[str]) -> st.SearchStrategy[str]:
         body = st.lists(inner, min_size=1, max_size=3).map("".join)
         return st.one_of(
             body,
-            st.tuples(st.sampled_from(CONDITIONS), body, body).map(lambda p: f"{{% if {p[0]} %}}{p[1]}{{% else %}}{p[2]}{{% endif %}}"),
+            st.tuples(st.sampled_from(CONDITIONS), body, body).map(
+                lambda p: f"{{% if {p[0]} %}}{p[1]}{{% else %}}{p[2]}{{% endif %}}"
+            ),
             body.map("{{% set x %}}{}{{% endset %}}".format),
             body.map("{{% filter upper %}}{}{{% endfilter %}}".format),
             body.map("{{% generation %}}{}{{% endgeneration %}}".format),
