@@ -48,6 +48,9 @@ SAFE = frozenset(name for name in dir(str) if not name.startswith(("_", "format"
 }
 """Those of them that the sandbox hands out as they are."""
 
+CHECKED = frozenset({Traced, str, int, bool, float})
+"""Types of values of namespaces that the sandbox has nothing against."""
+
 LOOP = frozenset({"index", "index0", "first", "last", "length", "previtem", "nextitem", "revindex", "revindex0"})
 install()
 
@@ -94,6 +97,9 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
     code_generator_class = TracingCodeGenerator
     context_class = TracingContext
     intercepted_binops = frozenset({"*", "**", "%"})
+
+    namespace_type: type | None = None
+    """Upstream's class of namespaces."""
 
     @staticmethod
     def concat(pieces: Any) -> Any:
@@ -148,6 +154,10 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
                 return getattr(obj, attribute)
         elif kind is LoopContext and attribute in LOOP:
             return getattr(obj, attribute)
+        elif kind is self.namespace_type and attribute[:1] != "_":
+            value = getattr(obj, attribute, None)
+            if type(value) in CHECKED:
+                return value
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
@@ -228,6 +238,7 @@ def environment() -> TracingEnvironment:
     )
     made.filters = traced_filters(upstream.filters)
     made.tests = upstream.tests
+    made.namespace_type = upstream.globals["namespace"]
     made.globals.update(upstream.globals)
     made.globals["lipsum"] = bounded_lipsum(upstream.globals["lipsum"])
     made.globals["strftime_now"] = traced_clock(upstream.globals["strftime_now"])

@@ -112,7 +112,7 @@ def test_a_template_that_gathers_a_long_text_in_a_variable_needs_no_more_memory_
     assert len(rendered.runs) == 6_000
 
 
-class Role(str, Enum):
+class Role(str, Enum):  # noqa: UP042  # a StrEnum prints its value
     """A role as an enum, which many clients have."""
 
     USER = "user"
@@ -151,7 +151,8 @@ def documented(x: int) -> int:
 
 
 TEMPLATES = [
-    "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}</>{{ m.extra }}{{ m.thinking }}{% endfor %}{{ tools }}{{ documents }}",
+    "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}</>{{ m.extra }}{{ m.thinking }}{% endfor %}"
+    "{{ tools }}{{ documents }}",
     "{% for m in messages %}{{ '<' + m['role'] + '>' + m['content'] }}{% endfor %}{{ tools[0] | tojson if tools }}",
     "{{ messages | tojson }}{{ raise_exception('no: ' + messages[0].content) if messages | length == 3 }}",
     "{{ messages[0].content.missing.deeper }}",

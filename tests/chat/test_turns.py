@@ -1,4 +1,4 @@
-"""Whose turn it is where the template writes: by loops over messages, and by the caller's text where there is no loop."""
+"""Whose turn it is where the template writes: by loops over messages, and by the caller's text where there is none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ SAME_TURNS = [
     + "{% endfor %}<gen>",
     "{% for m in messages %}<{{ m.role }}>{% for k in messages %}{% if k.content == 'U' %}{% endif %}{% endfor %}"
     "{{ m.content }}</>{% endfor %}<gen>",
-    "{% for m in messages %}<{{ m.role }}>{% for k in messages if false %}{% endfor %}{{ m.content }}</>{% endfor %}<gen>",
+    "{% for m in messages %}<{{ m.role }}>{% for k in messages if false %}{% endfor %}{{ m.content }}</>{% endfor %}"
+    "<gen>",
     "{% set ns = namespace(t='') %}{% for m in messages %}"
     "{% set ns.t = ns.t + '<' + m.role + '>' + m.content + '</>' %}{% endfor %}{{ ns.t + '<gen>' }}",
     "{% for i in range(messages | length) %}{% set m = messages[i] %}{{ '<' }}{{ m.role }}>{{ m.content }}{{ '</>' }}"
