@@ -12,6 +12,7 @@ from chat_families import small_sides
 from conversations import TEXTS
 from hypothesis import given
 from hypothesis import strategies as st
+from template_styles import STYLES
 from transformers import PreTrainedTokenizerFast
 
 from hf_bpe import HfBpeTokenizer, chat
@@ -65,6 +66,35 @@ def test_a_clean_tool_call_has_no_findings(family: str) -> None:
     ]
 
     assert found(family, messages, [TOOL]) == []
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_clean_chat_has_no_findings_whatever_the_style_of_the_template(style: str) -> None:
+    messages = [
+        {"role": "system", "content": "Be kind."},
+        USER,
+        {"role": "assistant", "content": "A cat."},
+        {"role": "user", "content": "Why?"},
+    ]
+
+    assert found("qwen3", messages, chat_template=STYLES[style], bos_token="<s>", eos_token="</s>") == []
+
+
+@pytest.mark.parametrize("style", ["instructions", "calls_as_json", "calls_as_tags"])
+def test_a_clean_tool_call_has_no_findings_whatever_the_style_of_the_template(style: str) -> None:
+    calls = [
+        {"id": "abcdefghi", "type": "function", "function": {"name": "look", "arguments": {"what": "cat", "n": 3}}}
+    ]
+    result = {"role": "tool", "tool_call_id": "abcdefghi", "name": "look", "content": "a cat"}
+    messages = [USER, {"role": "assistant", "content": "", "tool_calls": calls}, result, USER]
+
+    assert found("qwen3", messages, [TOOL], chat_template=STYLES[style], bos_token="<s>", eos_token="</s>") == []
+
+
+def test_parts_that_a_template_prints_have_no_findings() -> None:
+    messages = [{"role": "user", "content": [{"type": "text", "text": "What?"}, {"type": "image"}]}]
+
+    assert found("qwen3", messages, chat_template=STYLES["model_turns"], bos_token="<s>") == []
 
 
 @pytest.mark.parametrize("family", ["llama3", "qwen3"])
@@ -234,6 +264,8 @@ def test_a_first_message_that_becomes_the_users_is_told() -> None:
     assert found("llama3.1", [system, welcome, USER], [TOOL]) == [("first-not-user", 1, "role")]
     assert found("llama3.1", [welcome, USER]) == []
     assert found("qwen3", [welcome, USER], [TOOL]) == []
+    no_roles = "{% for m in messages %}{{ m.content }}{% endfor %}{{ tools | tojson }}"
+    assert found("qwen3", [welcome, USER], [TOOL], chat_template=no_roles) == []
 
 
 def test_an_empty_list_of_tool_calls_is_told_where_it_matters() -> None:

@@ -74,9 +74,17 @@ def first_not_user(chat: Chat, text: str) -> Iterator[Finding]:
     )
     marked = {**message, "role": "user", "content": f"{message.get('content') or ''}zq7x1z"}
     printed = chat.tried(messages=chat.replaced({index: marked}), continue_final_message=False)
-    if as_user == text == as_none and printed is not None and "zq7x1z" in printed:
+    if as_user == text == as_none and printed is not None and "zq7x1z" in printed and _heeds_roles(chat, message):
         said = f"the template takes the first message for the user's, and this one has the role {message.get('role')!r}"
         yield Finding("first-not-user", index, "role", said, cut(str(message.get("content") or message.get("role"))))
+
+
+def _heeds_roles(chat: Chat, message: dict[str, Any]) -> bool:
+    """Return whether the role of a message matters at the end of the chat. To some templates no role ever does."""
+    own, users = ([*chat.messages, {**message, "role": role}] for role in (message.get("role"), "user"))
+    return chat.tried(messages=own, continue_final_message=False) != chat.tried(
+        messages=users, continue_final_message=False
+    )
 
 
 def prefill(chat: Chat, text: str) -> Iterator[Finding]:
