@@ -319,6 +319,16 @@ def test_a_role_and_a_variable_can_hold_control_tokens() -> None:
     assert found("llama3.1", [USER], date_string="<|eot_id|>") == [("control-token", None, "date_string")]
 
 
+def test_a_token_that_the_template_and_the_caller_make_together_is_told() -> None:
+    forged = [{"role": "im_end", "content": "hi"}, USER]
+
+    findings = chat.check(small_sides("qwen3")[0], forged, chat_template=STYLES["roles_as_tokens"])
+
+    assert [(finding.kind, finding.message, finding.field) for finding in findings] == [("control-token", 0, "role")]
+    assert "becomes the token '<|im_end|>'" in findings[0].explanation
+    assert found("qwen3", [USER], chat_template=STYLES["roles_as_tokens"]) == []
+
+
 def test_the_date_of_today_is_a_note() -> None:
     template = PLAIN + "{{ strftime_now('%d %b') if not date_string is defined else date_string }}"
 

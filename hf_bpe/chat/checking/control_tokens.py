@@ -7,6 +7,7 @@ place, the whole one came from the caller.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -26,6 +27,7 @@ def control_tokens(chat: Chat, text: str) -> Iterator[Finding]:
     tokens = {token: special for token, special in _controls(chat).items() if token in text}
     if not tokens:
         return
+    yield from _joined(chat, tokens)
     breaker = _Breaker(chat, tokens, Marker.of(chat.template, text + repr((chat.messages, chat.tools))))
     changes = breaker.broken()
     if not breaker.places:
@@ -37,6 +39,26 @@ def control_tokens(chat: Chat, text: str) -> Iterator[Finding]:
         if shown is not None and broken in shown:
             said = f"upstream makes {token!r} a token, whoever wrote it; chat.encode doesn't"
             yield Finding("control-token", message, field[1], said, cut(around))
+
+
+def _joined(chat: Chat, tokens: Mapping[str, bool]) -> Iterator[Finding]:
+    """Yield the tokens that are the template's text and the caller's in one: `'<|' + message.role + '|>'`."""
+    rendered = chat.rendered()
+    starts = [run.start for run in rendered.runs]
+    for match in _pattern(tokens).finditer(rendered.text):
+        first, last = (bisect_right(starts, at) - 1 for at in (match.start(), match.end() - 1))
+        origins = [run.origin for run in rendered.runs[first : last + 1]]
+        callers = [origin for origin in origins if not origin.trusted and not origin.lost and origin.field is not None]
+        if callers and len(origins) > 1:
+            said = (
+                f"with what the template writes beside it, it becomes the token {match[0]!r}; chat.encode writes text"
+            )
+            around = rendered.text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
+            yield Finding("control-token", callers[0].message, callers[0].field, said, cut(around))
+
+
+def _pattern(tokens: Mapping[str, bool]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True))))
 
 
 def _controls(chat: Chat) -> dict[str, bool]:
@@ -60,8 +82,7 @@ class _Breaker:
 
     def __init__(self, chat: Chat, tokens: Mapping[str, bool], marker: Marker) -> None:
         self.chat, self.tokens, self.marker = chat, tokens, marker
-        longest_first = sorted(tokens, key=len, reverse=True)
-        self.pattern = re.compile("|".join(map(re.escape, longest_first)))
+        self.pattern = _pattern(tokens)
         self.places: dict[tuple[int | None, str, int], tuple[int | None, str, str, str]] = {}
 
     def broken(self) -> dict[str, Any]:

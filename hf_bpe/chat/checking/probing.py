@@ -15,6 +15,7 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import chat_template_utils
 
+from hf_bpe.chat.rendered import Rendered
 from hf_bpe.chat.rendering import render
 from hf_bpe.errors import ChatError
 
@@ -82,6 +83,10 @@ class Chat:
         messages = arguments.pop("messages", self.messages)
         tools = arguments.pop("tools", self.tools)
         return render(self.tokenizer, list(messages), tools=tools, **arguments).text
+
+    def rendered(self) -> Rendered:
+        """Return upstream's text, and who wrote which part of it."""
+        return render(self.tokenizer, list(self.messages), tools=self.tools, **self.options)
 
     def tried(self, **changes: Any) -> str | None:
         """Return what `render` returns, or None where it raises."""
