@@ -21,6 +21,7 @@ from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import TrainingReport, train
 
 if _typing.TYPE_CHECKING:
+    from hf_bpe import chat as chat
     from hf_bpe.converting import convert
     from hf_bpe.linting import lint
     from hf_bpe.token_files import encode_files
@@ -54,10 +55,12 @@ _LAZY = {"compare": "verification", "convert": "converting", "encode_files": "to
 
 def __getattr__(name: str) -> object:
     """Import what few programs need when it is first asked for."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "chat":
+        return import_module(f"{__name__}.chat")
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
 
 

@@ -9,6 +9,7 @@ Each derives from the built-in that callers of `transformers` and `tokenizers` a
         │   └── SplitPatternError                     a file whose pattern can't be compiled, or ran away on a text
         ├── CheckpointError (ValueError)               a model's files that a vocabulary can't be followed in
         ├── CorpusError (ValueError)                   files of text that can't be read
+        ├── ChatError (ValueError)                    a template that goes beyond its limits, or a chat we refuse
         └── TrainingError (ValueError)                a corpus or settings that can't give the vocabulary asked for
 """
 
@@ -41,6 +42,8 @@ class CheckpointError(HfBpeError, ValueError):
 
 class CorpusError(HfBpeError, ValueError):
     """A file of texts is damaged, or holds no texts. The message names the file, and the line or the column."""
+class ChatError(HfBpeError, ValueError):
+    """A chat can't be rendered or encoded within the rules that were set. The text names the message, if known."""
 
 
 class TrainingError(HfBpeError, ValueError):

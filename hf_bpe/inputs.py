@@ -85,10 +85,15 @@ def _are_words(item: Any) -> bool:
 
 
 def refuse_surrogates(items: Sequence[Any]) -> None:
-    """Raise TypeError for a text that isn't valid Unicode, as upstream's chat templates do when they tokenize."""
+    """Raise upstream's TypeError for a text that isn't valid Unicode, as its chat templates do when they tokenize.
+
+    A note under it says what upstream's words don't.
+    """
     for item in items:
         try:
             if isinstance(item, str):
                 item.encode()
         except UnicodeEncodeError as error:
-            raise TypeError(f"the chat holds the lone surrogate {item[error.start]!r}, which no text can.") from error
+            refused = TypeError("TextEncodeInput must be Union[TextInputSequence, Tuple[InputSequence, InputSequence]]")
+            refused.add_note(f"The chat holds the lone surrogate {item[error.start]!r}, which no text can.")
+            raise refused from error

@@ -137,7 +137,7 @@ def settings_of_retrained(
     Named special tokens keep their flags and take their new names; new ones become extra special tokens. Added
     tokens that aren't special are no part of training and are added again.
     """
-    settings = dict(tokenizer.init_kwargs)
+    settings = {**tokenizer.init_kwargs, "chat_template": tokenizer.chat_template}
     settings["added_tokens_decoder"] = {
         token_id: token for token_id, token in tokenizer.added_tokens_decoder.items() if not token.special
     }

@@ -80,6 +80,7 @@ def train(
     text_column: str = "text",
     num_threads: int | None = None,
     progress: bool = True,
+    chat_template: str | dict[str, str] | None = None,
     **settings: Any,
 ) -> HfBpeTokenizer:
     """Train a BPE tokenizer, of bytes or of characters.
@@ -120,8 +121,12 @@ def train(
         text_column: The column to read of tables and datasets.
         num_threads: How many threads count; by default all cores, within `RAYON_NUM_THREADS`.
         progress: Whether to show a bar on stderr.
-        **settings: Arguments of `HfBpeTokenizer`, such as `eos_token="<|endoftext|>"`, `model_max_length` or
-            `chat_template`. Named special tokens follow `special_tokens` where they aren't among them.
+        chat_template: `"chatml"`, `"llama3"`, `"llama3.1"`, `"qwen2.5"`, `"qwen3"` or another name of
+            `hf_bpe.chat.templates.NAMES`: the tokens of this format follow the special tokens, and
+            `hf_bpe.chat.install` does the rest. EOS becomes the format's; one named here stays among the stop ids. Or
+            the text of any Jinja template, which is kept.
+        **settings: Arguments of `HfBpeTokenizer`, such as `eos_token="<|endoftext|>"` or `model_max_length`. Named
+            special tokens follow `special_tokens` where they aren't among them.
 
     Returns:
         The tokenizer.
@@ -130,7 +135,7 @@ def train(
         TrainingError: `vocab_size` has no room for the special tokens and the bytes, or the characters of the corpus.
         TypeError: `source` is of no accepted type.
         ValueError: An argument is out of its range or contradicts another one, a file isn't UTF-8, or there is no
-            such column.
+            such column or chat template.
         SplitPatternError: `split_pattern` is no valid regex, or ran away on a text.
 
     Example:
@@ -148,7 +153,12 @@ def train(
     checks.check_numbers(num_threads=num_threads)
     if unk_token is not None:
         settings["unk_token"] = unk_token
+    chat_format = chat_template if isinstance(chat_template, str) and "{" not in chat_template else None
+    if chat_format is None and chat_template is not None:
+        settings["chat_template"] = chat_template
     specials = _special_tokens(special_tokens, settings)
+    if chat_format is not None:
+        specials = _with_chat_tokens(specials, chat_format, has_bos=settings.get("bos_token") is not None)
     options = CharacterOptions(
         split_pattern=split_pattern,
         pre_tokenizer=pre_tokenizer,
@@ -186,6 +196,10 @@ def train(
     trained, report = train_pipeline(pipeline, counter, corpus, trainer, specials, progress=progress)
     tokenizer = HfBpeTokenizer(tokenizer_object=Tokenizer.from_json(json.dumps(trained)), **settings)
     tokenizer.training_report = report
+    if chat_format is not None:
+        from hf_bpe import chat
+
+        chat.install(tokenizer, chat_format)
     return tokenizer
 
 
@@ -306,6 +320,24 @@ def _special_tokens(
     return tokens
 
 
+def _with_chat_tokens(specials: list[pipeline_json.Json], name: str, *, has_bos: bool) -> list[pipeline_json.Json]:
+    """Return the special tokens, and those that a chat format needs beside them.
+
+    They are part of the training, so that `vocab_size` counts them and no merge makes one of them.
+    """
+    from hf_bpe.chat.families import family
+    from hf_bpe.chat.installing import check_known
+
+    known = {token["content"]: token for token in specials}
+    tokens = list(specials)
+    for needed in family(name).tokens(has_bos=has_bos):
+        if needed.content in known:
+            check_known(needed, AddedToken(**known[needed.content]))
+        else:
+            tokens.append(added_token_json(needed, special=needed.special))
+    return tokens
+
+
 def _named_tokens(settings: Mapping[str, Any]) -> list[str | AddedToken]:
     """Return the special tokens that `settings` name, in any of the ways that `transformers` knows.
 
@@ -319,9 +351,9 @@ def _named_tokens(settings: Mapping[str, Any]) -> list[str | AddedToken]:
     return [*named, *tokenizer._extra_special_tokens]
 
 
-def added_token_json(token: str | AddedToken) -> pipeline_json.Json:
-    """Return a special token as `tokenizer.json` writes it, without an id."""
-    content, special, normalized, single_word, lstrip, rstrip = to_flags(token, special=True)
+def added_token_json(token: str | AddedToken, *, special: bool = True) -> pipeline_json.Json:
+    """Return an added token as `tokenizer.json` writes it, without an id."""
+    content, special, normalized, single_word, lstrip, rstrip = to_flags(token, special=special)
     return {
         "content": content,
         "single_word": single_word,

@@ -52,6 +52,19 @@ def test_training_makes_a_directory_that_auto_tokenizer_loads(directory: Path) -
     assert [path.name for path in directory.parent.iterdir()] == ["tokenizer"], "something was left beside it"
 
 
+def test_training_installs_a_chat_format(tmp_path: Path) -> None:
+    train = ("train", "-", "--vocab-size", "270", "--eos-token", "<|end|>", "--out", tmp_path / "new")
+    result = run(*train, "--chat-template", "chatml", stdin=TEXT.encode())
+    unknown = run(*train, "--chat-template", "alpaca", "--overwrite", stdin=TEXT.encode())
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "new")
+
+    assert b"generation stops at 2, 0; EOS is <|im_end|>\n" in result.stderr
+    assert tokenizer.decode(tokenizer.apply_chat_template([{"role": "user", "content": "cat"}])["input_ids"]) == (
+        "<|im_start|>user\ncat<|im_end|>\n"
+    )
+    assert (unknown.returncode, b"no chat template 'alpaca'; there are 'chatml'" in unknown.stderr) == (1, True)
+
+
 def test_training_prints_the_directory_on_stdout_and_the_rest_on_stderr(tmp_path: Path) -> None:
     result = run("train", "-", "--vocab-size", "260", "--out", tmp_path / "new", stdin=TEXT.encode())
 

@@ -526,8 +526,11 @@ def test_chat_templates_treat_surrogates_as_upstream() -> None:
 
     assert ours.apply_chat_template(chat, chat_template=template, tokenize=False) == "a\ud83db"
     for tokenizer in (ours, stock):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=r"TextEncodeInput must be Union") as caught:
             tokenizer.apply_chat_template(chat, chat_template=template)
+        assert tokenizer is stock or caught.value.__notes__ == [
+            "The chat holds the lone surrogate '\\ud83d', which no text can."
+        ]
 
 
 CHAT = [

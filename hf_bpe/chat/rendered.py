@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 
@@ -33,15 +33,68 @@ class Run(NamedTuple):
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
 class Rendered:
-    """A rendered chat.
+    """A rendered chat. It never changes.
 
     Attributes:
         text: What upstream's `apply_chat_template(tokenize=False)` gives for the same arguments, to the byte.
-        runs: Who wrote it. The runs are in order, touch each other, cover `text`, and no two neighbours have the
-            same origin. No run is empty.
     """
 
-    text: str
-    runs: tuple[Run, ...]
+    __slots__ = ("_find_runs", "_find_trusted", "_runs", "_trusted", "text")
+
+    def __init__(
+        self,
+        text: str,
+        runs: Iterable[Run] | Callable[[], tuple[Run, ...]],
+        trusted: Callable[[], tuple[tuple[int, int], ...]] | None = None,
+    ) -> None:
+        """Hold a text and its runs, or what finds them when they are first asked for."""
+        self.text = text
+        self._find_runs = runs if callable(runs) else None
+        self._runs = None if callable(runs) else tuple(runs)
+        self._find_trusted = trusted
+        self._trusted: tuple[tuple[int, int], ...] | None = None
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Who wrote the text: runs in order, which touch, cover it, are not empty, and whose neighbours differ."""
+        if self._runs is None:
+            assert self._find_runs is not None
+            self._runs, self._find_runs = self._find_runs(), None
+        return self._runs
+
+    @property
+    def trusted(self) -> tuple[tuple[int, int], ...]:
+        """The start and end of each longest stretch that is trusted: cheaper than `runs`, which also say whose turn."""
+        if self._trusted is None:
+            self._trusted = self._find_trusted() if self._find_trusted else trusted_spans(self.runs)
+        return self._trusted
+
+    def __eq__(self, other: object) -> bool:
+        """Compare text and runs."""
+        return isinstance(other, Rendered) and self.text == other.text and self.runs == other.runs
+
+    def __hash__(self) -> int:
+        """Return the hash of the text."""
+        return hash(self.text)
+
+    def __reduce__(self) -> tuple[type[Rendered], tuple[str, tuple[Run, ...]]]:
+        """Pickle text and runs."""
+        return Rendered, (self.text, self.runs)
+
+    def __repr__(self) -> str:
+        """Show text and runs."""
+        return f"Rendered(text={self.text!r}, runs={self.runs!r})"
+
+
+def trusted_spans(runs: Iterable[Run]) -> tuple[tuple[int, int], ...]:
+    """Return the longest stretches of trusted runs."""
+    spans: list[tuple[int, int]] = []
+    for start, end, origin in runs:
+        if not origin.trusted:
+            continue
+        if spans and spans[-1][1] == start:
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return tuple(spans)

@@ -1,4 +1,4 @@
-"""The command line: `hf-bpe train`, `encode`, `decode`, `convert`, `diff`, `lint`, `resize`.
+"""The command line: `hf-bpe train`, `encode`, `decode`, `convert`, `diff`, `lint`, `chat`, `resize`.
 
 Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 failed (with one line that says why),
 2 wrong usage, 130 interrupted, 141 the reader of our output went away.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typer
 
+from hf_bpe.cli.chat import app as chat
 from hf_bpe.cli.convert import convert
 from hf_bpe.cli.diff import diff
 from hf_bpe.cli.encode import decode, encode
@@ -17,7 +18,7 @@ from hf_bpe.cli.train import train
 
 app = typer.Typer(
     name="hf-bpe",
-    help="Train BPE tokenizers, turn text into ids and back, convert and check vocabularies, resize models.",
+    help="Train BPE tokenizers, turn text and chats into ids and back, convert, check and extend vocabularies.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -31,6 +32,7 @@ app.command()(convert)
 app.command()(diff)
 app.command()(lint)
 app.command()(resize)
+app.add_typer(chat)
 
 
 def main() -> None:

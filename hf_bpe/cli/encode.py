@@ -98,7 +98,7 @@ def encode(
             from hf_bpe.token_files import encode_files
 
             report = encode_files(
-                _load(directory),
+                load(directory),
                 text,
                 out,
                 text_column=text_column,
@@ -121,7 +121,7 @@ def encode(
     show = _show_tokens if tokens else _show_json if json else _show_ids
     options = {"add_special_tokens": not no_special_tokens, "split_special_tokens": split_special_tokens}
     with reported_failures():
-        tokenizer = _load(directory)
+        tokenizer = load(directory)
         for batch in _batches(_texts(given, lines=lines)):
             for encoding in tokenizer(batch, verbose=False, **options).encodings or ():
                 write(show(encoding))
@@ -148,7 +148,7 @@ def decode(
     if lines and ids not in (None, [], [_STDIN]):
         raise typer.BadParameter("--lines reads stdin; leave IDS out")
     with reported_failures():
-        tokenizer = _load(directory)
+        tokenizer = load(directory)
         on_terminal = sys.stdout is not None and sys.stdout.isatty()
         for row in _rows(ids, lines=lines):
             text = str(tokenizer.decode(row, skip_special_tokens=skip_special_tokens))
@@ -159,7 +159,8 @@ def decode(
 decode.__doc__ = f"{decode.__doc__}\n\n\b{_DECODE_EXAMPLES}"
 
 
-def _load(directory: Path) -> HfBpeTokenizer:
+def load(directory: Path) -> HfBpeTokenizer:
+    """Return the tokenizer of a directory."""
     from hf_bpe import HfBpeTokenizer
 
     tokenizer: HfBpeTokenizer = HfBpeTokenizer.from_pretrained(directory)

@@ -12,15 +12,19 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 # The control characters C0 and C1, DEL, and those that reorder or break a line: what can make a terminal, or
 # the eye, see something else than the text.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _CONTROLS_IN_TEXT = re.compile(rf"(?![\n\t]){_CONTROLS.pattern}")
 _LINE_LIMIT = 500
+_PIPE_WIDTH = 120
 
 
 def printable(text: str, *, keep_lines: bool = False) -> str:
@@ -49,6 +53,25 @@ def write(text: str) -> None:
     if sys.stdout is None:
         raise OSError("stdout is closed")
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+
+
+def show(*renderables: RenderableType) -> None:
+    """Write text with colours, and tables, to stdout: in colours on a terminal that has them, and plain in a pipe.
+
+    Text is left to the terminal to wrap, so that it can be copied. It must come as text objects: rich reads markup in
+    strings.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    width = None if on_terminal or "COLUMNS" in os.environ else _PIPE_WIDTH
+    colours: Literal["auto"] | None = "auto" if on_terminal else None
+    console = Console(markup=False, highlight=False, emoji=False, width=width, color_system=colours)
+    with console.capture() as captured:
+        for renderable in renderables:
+            console.print(renderable, soft_wrap=isinstance(renderable, Text))
+    write(captured.get())
 
 
 def stdin() -> BinaryIO:

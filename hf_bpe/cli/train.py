@@ -25,6 +25,8 @@ Examples:
 
     hf-bpe train corpus.txt --alphabet characters --byte-fallback --unk-token '<unk>' --vocab-size 32000 --out sp
 
+    hf-bpe train corpus.txt --vocab-size 32000 --chat-template chatml --out my-tokenizer
+
     zcat corpus.gz | hf-bpe train - --vocab-size 8000 --split-pattern gpt2 --out my-tokenizer
 """
 
@@ -65,6 +67,9 @@ MaxTokenLength = Annotated[
     int | None, typer.Option(min=1, help="Merged tokens stay shorter than this, in bytes or characters.")
 ]
 TextColumn = Annotated[str, typer.Option(help="Column of JSON lines and Parquet.")]
+ChatTemplate = Annotated[
+    str | None, typer.Option(help="chatml, llama3, llama3.1, llama3.2, qwen2.5 or qwen3: install that chat format.")
+]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads; all cores by default.")]
 Progress = Annotated[bool, typer.Option(help="Show a bar on stderr.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the tokenizer files of an existing directory.")]
@@ -93,6 +98,7 @@ def train(
     min_frequency: MinFrequency = 2,
     max_token_length: MaxTokenLength = None,
     text_column: TextColumn = "text",
+    chat_template: ChatTemplate = None,
     threads: Threads = None,
     progress: Progress = True,
     overwrite: Overwrite = False,
@@ -124,6 +130,7 @@ def train(
                 max_token_length=max_token_length,
                 text_column=text_column,
                 num_threads=threads,
+                chat_template=chat_template,
                 progress=progress,
                 **{name: token for name, token in named.items() if token is not None},
             )
@@ -136,9 +143,14 @@ train.__doc__ = f"{train.__doc__}\n\n\b{_EPILOG}"
 
 
 def _summarize(tokenizer: Any, seconds: float) -> None:
+    from hf_bpe import chat
+
     report = tokenizer.training_report
     nulls = f", {report.null_rows:,} null rows skipped" if report.null_rows else ""
     message(f"{len(tokenizer):,} tokens from {report.bytes / 1e6:,.1f} MB in {seconds:.1f} s{nulls}")
+    if tokenizer.chat_template is not None:
+        ids = ", ".join(map(str, chat.stop_ids(tokenizer)))
+        message(f"generation stops at {ids}; EOS is {printable(tokenizer.eos_token)}")
 
 
 @contextmanager

@@ -5,6 +5,7 @@
 
 mod disallowed;
 mod finder;
+mod within;
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -18,6 +19,7 @@ use crate::normalizer::Normalizer;
 use crate::vocab::TokenId;
 use disallowed::{Contents, LastDisallowed};
 use finder::Finder;
+pub use within::{Part, Within};
 
 /// A token that is found as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +66,7 @@ impl AddedToken {
 }
 
 /// Which added tokens a text may spell.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub enum Allowed<'a> {
     /// Every one.
     All,
@@ -72,6 +74,17 @@ pub enum Allowed<'a> {
     Ordinary,
     /// Those that aren't special, and these.
     Only(&'a HashSet<TokenId>),
+    /// Those that lie in certain parts of the text.
+    Within(&'a Within),
+}
+
+/// Where tokens are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// In the text as it was given.
+    Raw,
+    /// In the normal form of what lies between the tokens of the first stage.
+    Normalized,
 }
 
 /// The added tokens of a vocabulary.
@@ -231,6 +244,12 @@ impl AddedTokens {
         &self.warnings
     }
 
+    /// The number of characters of the longest content.
+    pub fn longest(&self) -> usize {
+        let lengths = self.tokens.iter().map(|(_, token)| token.content.chars().count());
+        lengths.max().unwrap_or(0)
+    }
+
     /// Whether no token is searched in normalized text.
     pub fn none_normalized(&self) -> bool {
         self.normalized.is_none()
@@ -243,7 +262,7 @@ impl AddedTokens {
         allowed: Allowed,
         emit: &mut dyn FnMut(Range<usize>, Option<TokenId>) -> Result<()>,
     ) -> Result<()> {
-        self.split(self.raw.as_ref(), text, allowed, emit)
+        self.split(Stage::Raw, text, allowed, emit)
     }
 
     /// Cuts normalized text at the tokens with `normalized: true`.
@@ -253,38 +272,51 @@ impl AddedTokens {
         allowed: Allowed,
         emit: &mut dyn FnMut(Range<usize>, Option<TokenId>) -> Result<()>,
     ) -> Result<()> {
-        self.split(self.normalized.as_ref(), text, allowed, emit)
+        self.split(Stage::Normalized, text, allowed, emit)
+    }
+
+    fn finder(&self, stage: Stage) -> Option<&Finder> {
+        match stage {
+            Stage::Raw => self.raw.as_ref(),
+            Stage::Normalized => self.normalized.as_ref(),
+        }
     }
 
     fn split(
         &self,
-        finder: Option<&Finder>,
+        stage: Stage,
         text: &str,
         allowed: Allowed,
         emit: &mut dyn FnMut(Range<usize>, Option<TokenId>) -> Result<()>,
     ) -> Result<()> {
-        let Some(finder) = finder else {
-            return if text.is_empty() {
-                Ok(())
-            } else {
-                emit(0..text.len(), None)
-            };
+        let start = match allowed {
+            Allowed::Within(within) if stage == Stage::Raw => within.start,
+            _ => 0,
         };
-        if let Allowed::Only(ids) = allowed {
-            let matches = finder.find_only(text, ids, |at| self.may_match(at, ids))?;
-            return self.cut(text, matches.into_iter(), allowed, emit);
+        let Some(finder) = self.finder(stage) else {
+            return self.cut(text, start, std::iter::empty(), allowed, emit);
+        };
+        match allowed {
+            Allowed::Only(ids) => {
+                let matches = finder.find_only(text, ids, |at| self.may_match(at, ids))?;
+                self.cut(text, start, matches.into_iter(), allowed, emit)
+            }
+            Allowed::Within(within) => {
+                self.cut(text, start, self.find_within(stage, text, within), allowed, emit)
+            }
+            _ => self.cut(text, start, finder.find(text, 0), allowed, emit),
         }
-        self.cut(text, finder.find(text, 0), allowed, emit)
     }
 
     fn cut(
         &self,
         text: &str,
+        start: usize,
         matches: impl Iterator<Item = (Range<usize>, usize)>,
         allowed: Allowed,
         emit: &mut dyn FnMut(Range<usize>, Option<TokenId>) -> Result<()>,
     ) -> Result<()> {
-        let mut done = 0;
+        let mut done = start;
         for (found, at) in matches {
             let (id, token) = &self.tokens[at];
             let passed_over = matches!(allowed, Allowed::Ordinary) && self.is_special(&token.content);

@@ -10,6 +10,7 @@ mod encode;
 mod pieces;
 mod ranks;
 mod state;
+mod within;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -32,6 +33,7 @@ use crate::{Error, Result};
 pub use align::{Input, Sequence};
 pub use encode::EncodeOptions;
 pub use state::State;
+pub use within::Anchor;
 
 /// Everything that a `tokenizer.json` says.
 pub struct Tokenizer {

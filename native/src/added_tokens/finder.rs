@@ -54,8 +54,19 @@ impl Finder {
 
     /// The matches in `text` from byte `start` on, from left to right.
     pub fn find<'a>(&'a self, text: &'a str, start: usize) -> impl Iterator<Item = Found> + 'a {
-        let matches = self.automaton.find_iter(Input::new(text).range(start..));
+        self.find_in(text, start..text.len())
+    }
+
+    /// The matches inside the bytes `range` of `text`.
+    pub fn find_in<'a>(&'a self, text: &'a str, range: Range<usize>) -> impl Iterator<Item = Found> + 'a {
+        let matches = self.automaton.find_iter(Input::new(text).range(range));
         matches.map(|found| (found.range(), self.tokens[found.pattern().as_usize()]))
+    }
+
+    /// A finder for the tokens at some places of the list alone.
+    pub fn few(&self, places: &HashSet<usize>) -> Result<Option<Self>> {
+        let forms = self.forms.iter().cloned().zip(self.tokens.iter().copied());
+        Self::new(forms.filter(|(_, at)| places.contains(at)).collect())
     }
 
     /// The matches of the tokens that `may` be found, which `ids` decide; the others are as good as absent, and hide no

@@ -9,6 +9,7 @@ mod ranks;
 mod text;
 mod tokenizer;
 mod train;
+mod within;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -51,6 +51,14 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// The character of the text that stands at a position of the `str`.
+    pub fn character(&self, position: usize) -> usize {
+        match &self.positions {
+            None => position,
+            Some(positions) => positions.partition_point(|&at| at < position),
+        }
+    }
+
     /// Moves offsets in characters of the text to positions of the `str`.
     pub fn restore(&self, offsets: &mut (usize, usize)) {
         if let Some(positions) = &self.positions {

@@ -1,11 +1,14 @@
 //! Text to a whole encoding: ids with offsets, words and masks, truncated and post-processed.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::draw::Draw;
 use super::encode::check_length;
 use super::{EncodeOptions, Route, State, Tokenizer};
 use crate::Result;
+use crate::added_tokens::Allowed;
+use crate::bpe::Bpe;
 use crate::encoding::{Encoding, Spell};
 use crate::normalized::NormalizedText;
 use crate::parallel;
@@ -112,13 +115,17 @@ impl Tokenizer {
         state: &mut State,
     ) -> Result<Encoding> {
         match sequence {
-            Sequence::Text(text) => self.align_text(text, None, type_id, options, draw, state),
+            Sequence::Text(text) => {
+                let out = Aligned::new(text, &self.bpe, None, type_id);
+                self.align_text(text, options.allowed(), draw, state, out)
+            }
             Sequence::Words(words) => {
                 let words = words.iter().enumerate();
                 let encodings = words
                     .map(|(word, text)| {
                         let draw = draw.at(word);
-                        self.align_text(text, Some(word as u32), type_id, options, draw, state)
+                        let out = Aligned::new(text, &self.bpe, Some(word as u32), type_id);
+                        self.align_text(text, options.allowed(), draw, state, out)
                     })
                     .collect::<Result<Vec<_>>>()?;
                 Ok(Encoding::merge(encodings, false))
@@ -126,44 +133,35 @@ impl Tokenizer {
         }
     }
 
-    fn align_text(
+    pub(super) fn align_text(
         &self,
         text: &str,
-        word: Option<u32>,
-        type_id: u32,
-        options: EncodeOptions,
+        allowed: Allowed,
         draw: Draw,
         state: &mut State,
+        mut out: Aligned,
     ) -> Result<Encoding> {
         check_length(text)?;
         draw.begin(text.as_bytes(), &mut state.symbols);
-        let mut out = Aligned {
-            encoding: Encoding::with_capacity(text.len() / 3 + 4),
-            characters: Characters::new(text),
-            given_word: word,
-            piece: 0,
-            type_id,
-        };
-        let allowed = options.allowed();
         self.added.split_raw(text, allowed, &mut |range, id| {
             if let Some(id) = id {
                 out.push_added(id, &text[range.clone()], (range.start, range.end), self);
                 return Ok(());
             }
-            let segment = &text[range.clone()];
-            self.align_segment(segment, range.start, options, state, &mut out)
+            self.align_segment(text, range, allowed, state, &mut out)
         })?;
         Ok(out.encoding)
     }
 
     fn align_segment(
         &self,
-        segment: &str,
-        start: usize,
-        options: EncodeOptions,
+        text: &str,
+        range: Range<usize>,
+        allowed: Allowed,
         state: &mut State,
         out: &mut Aligned,
     ) -> Result<()> {
+        let (segment, start) = (&text[range.clone()], range.start);
         let unchanged = match &self.normalizer {
             Some(normalizer) => normalizer.keeps(segment)?,
             None => true,
@@ -175,7 +173,12 @@ impl Tokenizer {
         if let Some(normalizer) = &self.normalizer {
             normalizer.normalize_aligned(&mut normalized)?;
         }
-        let allowed = options.allowed();
+        let within = match allowed {
+            Allowed::Within(_) if self.added.none_normalized() => None,
+            Allowed::Within(within) => Some(within.normalized(text, &normalized)),
+            _ => None,
+        };
+        let allowed = within.as_ref().map_or(allowed, Allowed::Within);
         let text = normalized.text();
         self.added
             .split_normalized(text, allowed, &mut |range, id| match id {
@@ -205,7 +208,7 @@ impl Tokenizer {
         } = state;
         self.split_ranges(segment, scratch, |range| {
             parts.clear();
-            self.bpe
+            out.bpe
                 .encode_pretoken_parts(&segment[range.clone()], symbols, parts);
             let mut at = range.start;
             for &(id, length) in parts.iter() {
@@ -220,7 +223,7 @@ impl Tokenizer {
     fn align_pieces(&self, segment: NormalizedText, state: &mut State, out: &mut Aligned) -> Result<()> {
         for piece in self.pieces(segment)? {
             state.parts.clear();
-            self.bpe
+            out.bpe
                 .encode_text(piece.text(), &mut state.symbols, &mut state.parts)?;
             let mut at = 0;
             for &(id, length) in &state.parts {
@@ -246,7 +249,8 @@ fn whole_characters(text: &str, mut start: usize, mut end: usize) -> (usize, usi
 }
 
 /// An encoding while it is filled.
-struct Aligned {
+pub(super) struct Aligned<'a> {
+    bpe: &'a Bpe,
     encoding: Encoding,
     characters: Characters,
     given_word: Option<u32>,
@@ -254,7 +258,19 @@ struct Aligned {
     type_id: u32,
 }
 
-impl Aligned {
+impl<'a> Aligned<'a> {
+    /// Nothing yet of `text`, which `bpe` will encode.
+    pub(super) fn new(text: &str, bpe: &'a Bpe, given_word: Option<u32>, type_id: u32) -> Self {
+        Self {
+            bpe,
+            encoding: Encoding::with_capacity(text.len() / 3 + 4),
+            characters: Characters::new(text),
+            given_word,
+            piece: 0,
+            type_id,
+        }
+    }
+
     fn push(&mut self, id: TokenId, bytes: (usize, usize)) {
         let word = self.given_word.or(Some(self.piece));
         let offsets = self.characters.offsets(bytes);

@@ -40,10 +40,10 @@ impl EncodeOptions {
 }
 
 /// Which model runs, by which random numbers, and whether the cache knows it.
-struct Model<'a> {
-    bpe: &'a Bpe,
-    draw: Draw,
-    cached: bool,
+pub(super) struct Model<'a> {
+    pub(super) bpe: &'a Bpe,
+    pub(super) draw: Draw,
+    pub(super) cached: bool,
 }
 
 impl Model<'_> {
@@ -184,15 +184,20 @@ impl Tokenizer {
 
     fn ordinary_into(&self, text: &str, draw: Draw, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
         let ordinary = self.ordinary_bpe();
-        let model = match &ordinary {
+        let model = self.ordinary_model(ordinary.as_deref(), draw);
+        self.text_into(text, Allowed::Ordinary, &model, state, ids)
+    }
+
+    /// The model around `ordinary`, which [`Self::ordinary_bpe`] gave.
+    pub(super) fn ordinary_model<'a>(&'a self, ordinary: Option<&'a Bpe>, draw: Draw) -> Model<'a> {
+        match ordinary {
             None => self.model(draw),
             Some(bpe) => Model {
                 bpe,
                 draw,
                 cached: false,
             },
-        };
-        self.text_into(text, Allowed::Ordinary, &model, state, ids)
+        }
     }
 
     /// The ids of one text in which only these special tokens are found, or all of them; nothing is added around.
@@ -282,7 +287,7 @@ impl Tokenizer {
     }
 
     /// A model that can't make special tokens, where the usual one can: a trained merge may spell one.
-    fn ordinary_bpe(&self) -> Option<Arc<Bpe>> {
+    pub(super) fn ordinary_bpe(&self) -> Option<Arc<Bpe>> {
         let made = self.ordinary.get_or_init(|| {
             let specials: Vec<_> = self
                 .added
@@ -315,30 +320,42 @@ impl Tokenizer {
                 ids.push(id);
                 Ok(())
             }
-            None => self.segment_into(&text[range.clone()], range.start, allowed, model, state, ids),
+            None => self.segment_into(text, range, allowed, model, state, ids),
         })
     }
 
-    fn segment_into(
+    /// The part `range` of `text`, in which no token of the first stage is.
+    pub(super) fn segment_into(
         &self,
-        segment: &str,
-        start: usize,
+        text: &str,
+        range: Range<usize>,
         allowed: Allowed,
         model: &Model,
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
+        let (segment, start) = (&text[range.clone()], range.start);
         let normalized = match &self.normalizer {
             Some(normalizer) => normalizer.run(segment)?,
             None => Normalized::Text(segment.into()),
         };
+        let within = match allowed {
+            Allowed::Within(within) if !self.added.none_normalized() => Some(within),
+            _ => None,
+        };
         let normalized = match normalized {
-            Normalized::Text(text) => text,
-            Normalized::Aligned(_) => {
+            Normalized::Text(normalized) if within.is_none() || matches!(normalized, Cow::Borrowed(_)) => {
+                normalized
+            }
+            _ => {
                 let aligned = self.normalize_aligned(segment, start)?;
+                let within = within.map(|within| within.normalized(text, &aligned));
+                let allowed = within.as_ref().map_or(allowed, Allowed::Within);
                 return self.aligned_into(&aligned, allowed, model, state, ids);
             }
         };
+        let within = within.map(|within| within.segment(&range));
+        let allowed = within.as_ref().map_or(allowed, Allowed::Within);
         let head = self.head(segment, start, matches!(normalized, Cow::Owned(_)))?;
         self.added
             .split_normalized(&normalized, allowed, &mut |range, id| match id {

@@ -1,0 +1,206 @@
+"""Chats that go on: more messages, or ids that a model sampled, without encoding the past again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hf_bpe._native import DecodeStream
+from hf_bpe.chat import columns as column
+from hf_bpe.chat.columns import Columns
+from hf_bpe.chat.policy import Part, check, parts_of, refuse
+from hf_bpe.chat.prompts import PROMPT, written_last
+from hf_bpe.chat.rendered import Origin, Rendered, Run
+from hf_bpe.chat.request import Message, Request
+from hf_bpe.chat.training import turns_of
+
+
+class Before(NamedTuple):
+    """An earlier text, and what the template writes about the same messages now, and perhaps about more."""
+
+    rendered: Rendered
+    text: str
+
+    def changed_message(self) -> int | None:
+        """Return the first message that isn't as it was; 0 where what stands before the messages isn't."""
+        if self.text.startswith(self.rendered.text):
+            return None
+        same = column.common_prefix(self.rendered.text, self.text)
+        turns = (turn for turn in turns_of(self.rendered.runs) if turn.message is not None)
+        return next((turn.message for turn in turns if same < turn.end), None)
+
+
+class Grown(NamedTuple):
+    """A chat that went on.
+
+    Attributes:
+        request: The whole chat.
+        columns: Its ids.
+        before: What it was before, if the template may have rewritten it.
+    """
+
+    request: Request
+    columns: Columns
+    before: Before | None
+
+
+def plan(request: Request, rendered: Rendered) -> tuple[list[Part], list[tuple[str, ...]]]:
+    """Return where added tokens may be found, after a look at what the policy refuses."""
+    core, rules, roles = request.tokenizer._core, request.rules, request.roles
+    check(core, rules)
+    parts, lists = parts_of(rendered, rules, roles)
+    refuse(core, rendered, parts, rules, roles)
+    return parts, lists
+
+
+def append(request: Request, old: Columns, messages: Sequence[Message], options: dict[str, Any]) -> Grown:
+    """Encode a chat with more messages."""
+    grown = request.with_messages([*request.messages, *messages], **options)
+    rendered = grown.render()
+    parts, lists = plan(grown, rendered)
+    if old.pinned:
+        return _append_to_pinned(grown, old, len(request.messages), rendered, parts, lists)
+    columns = column.encode_after(old, rendered, parts, lists)
+    return Grown(grown, columns, Before(old.rendered, rendered.text))
+
+
+def _append_to_pinned(
+    grown: Request, old: Columns, count: int, rendered: Rendered, parts: list[Part], lists: column.Lists
+) -> Grown:
+    """Go on after given ids: what the template writes about the first `count` messages now is left aside."""
+    start = next((run.start for run in rendered.runs if (run.origin.message or 0) >= count), len(rendered.text))
+    shift = len(old.text) - start
+    after = [(max(first, start) + shift, last + shift, number) for first, last, number in parts if last > start]
+    runs = [Run(max(first, start) + shift, last + shift, origin) for first, last, origin in rendered.runs if last > start]
+    whole = Rendered(old.text + rendered.text[start:], merged([*old.rendered.runs, *runs]))
+    columns = _continued(old, whole, after, lists)
+    return Grown(grown, columns, Before(old.rendered, rendered.text[:start]))
+
+
+def _continued(old: Columns, whole: Rendered, after: list[Part], lists: column.Lists) -> Columns:
+    """Encode what `whole` has behind the text of `old`."""
+    start, kept = len(old.text), len(old.ids)
+    ids, offsets = column.align(old.core, whole.text, after, lists, start)
+    anchors = old.core.encode_within(whole.text, after, lists, start=start)[1]
+    places = np.searchsorted(offsets[:, 0], [first for _, first, _ in anchors]).tolist()
+    anchors = [(place + kept, first, last) for place, (_, first, last) in zip(places, anchors, strict=True)]
+    return Columns(
+        old.core,
+        whole,
+        old.parts + after,
+        lists,
+        old.ids + ids,
+        old.anchors + anchors,
+        reused=kept,
+        pinned=True,
+        given_offsets=np.concatenate([old.offsets, offsets]),
+    )
+
+
+def splice(request: Request, old: Columns, sampled: Sequence[int], message: Message | None) -> Grown:
+    """Go on after sampled ids.
+
+    Raises:
+        ValueError: No turn of the assistant is open.
+    """
+    if not (written_last(old.rendered) if old.pinned else request.prompts or request.continues):
+        raise ValueError(
+            "splice() goes on in an open turn of the assistant: encode with add_generation_prompt=True, or with "
+            "continue_final_message=True."
+        )
+    number = len(request.messages) - request.continues
+    texts = _decoded(old, sampled)
+    text = "".join(texts)
+    ended = bool(sampled) and old.core.is_special_token(old.core.id_to_token(sampled[-1]) or "")
+    said = text[: len(text) - len(texts[-1])] if ended else text
+    closing = _closing(request, old, number, ended=ended, text=text)
+    spoken = _spoken(request, said) if message is None else message
+    options: dict[str, Any] = {"continue_final_message": False}
+    grown = request.with_messages([*request.messages[:number], spoken], **options)
+    return Grown(grown, _spliced(old, list(sampled), texts, number, len(said), closing), None)
+
+
+def _decoded(old: Columns, sampled: Sequence[int]) -> list[str]:
+    """Return what each sampled id adds to the text."""
+    stream = DecodeStream(old.core)
+    for before in old.ids[-1:]:
+        stream.step(before)
+    texts = [stream.step(int(token)) for token in sampled]
+    if texts:
+        texts[-1] += stream.flush()
+    return texts
+
+
+def _spoken(request: Request, said: str) -> Message:
+    """Return the message that was sampled, or the one that was gone on with."""
+    if not request.continues:
+        return {"role": "assistant", "content": said}
+    field = _continued_field(request)
+    return {**request.messages[-1], field: f"{request.messages[-1][field]}{said}"}
+
+
+def _continued_field(request: Request) -> str:
+    field = request.options["continue_final_message"]
+    return field if isinstance(field, str) else "content"
+
+
+def _closing(request: Request, old: Columns, number: int, *, ended: bool, text: str) -> str:
+    """Return what the template writes behind the sampled text, up to the next turn."""
+    probe = {**_spoken(request, ""), _continued_field(request) if request.continues else "content": "x"}
+    chat = [*request.messages[:number], probe]
+    plain = {"add_generation_prompt": False, "continue_final_message": False}
+    try:
+        rendered = request.render([*chat, {"role": "user", "content": "x"}], **plain)
+    except Exception:  # noqa: BLE001  # a template may want the roles in another order
+        rendered = request.render(chat, **plain)
+    turn = next((turn for turn in turns_of(rendered.runs) if turn.message == number), None)
+    said = [run for run in rendered.runs if run.origin.message == number and not run.origin.trusted]
+    closing = rendered.text[said[-1].end : turn.end] if turn and said else ""
+    if not ended:
+        return closing
+    if text.endswith(closing):
+        return ""
+    # The model has ended its turn by a token of its own choice: the rest stands behind the template's.
+    tokens = [found for found in old.core.find_added_tokens(closing) if old.core.is_special_token(found[2])]
+    return closing[tokens[0][1] :] if tokens else closing
+
+
+def _spliced(old: Columns, sampled: list[int], texts: list[str], number: int, said: int, closing: str) -> Columns:
+    """Put sampled ids behind `old`, and what closes the turn behind them."""
+    start, text, before = len(old.text), "".join(texts), old.offsets
+    ends = (start + np.cumsum([len(piece) for piece in texts], dtype=np.int64)).astype(np.uint64)
+    starts = np.concatenate([np.array([start], np.uint64), ends])[: len(ends)]
+    said, end = start + said, start + len(text)
+    runs = [*_in_turn(old.rendered.runs, number), Run(start, said, Origin(False, number, "content"))]
+    pinned = Columns(
+        old.core,
+        Rendered(old.text + text, merged([*runs, Run(said, end, Origin(True, number))])),
+        old.parts,
+        old.lists,
+        old.ids + sampled,
+        old.anchors + ([(len(old.ids) + len(sampled) - 1, said, end)] if said < end else []),
+        reused=len(old.ids) + len(sampled),
+        pinned=True,
+        given_offsets=np.concatenate([before, np.stack([starts, ends], axis=1)]),
+    )
+    whole = merged([*runs, Run(said, end + len(closing), Origin(True, number))])
+    return _continued(pinned, Rendered(pinned.text + closing, whole), [(end, end + len(closing), None)], old.lists)
+
+
+def _in_turn(runs: Sequence[Run], number: int) -> list[Run]:
+    """Give the prompt, which stands behind the last message, to the message that is sampled after it."""
+    last = next((at for at in range(len(runs), 0, -1) if runs[at - 1].origin != PROMPT), 0)
+    return [*runs[:last], *(Run(run.start, run.end, Origin(True, number)) for run in runs[last:])]
+
+
+def merged(runs: Sequence[Run]) -> list[Run]:
+    """Return runs of which none is empty and no neighbours have the same origin."""
+    result: list[Run] = []
+    for run in runs:
+        if result and result[-1].origin == run.origin:
+            result[-1] = result[-1]._replace(end=run.end)
+        elif run.start < run.end:
+            result.append(run)
+    return result

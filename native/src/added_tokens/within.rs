@@ -1,0 +1,208 @@
+//! Which parts of a text may spell added tokens: those that someone trusted wrote.
+//!
+//! Guarantee: a token is found only if all of it, white space that its flags take along aside, lies in one part.
+
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use hashbrown::HashSet;
+use regex::Regex;
+
+use super::finder::{Finder, Found};
+use super::{AddedTokens, Stage};
+use crate::normalized::NormalizedText;
+use crate::vocab::TokenId;
+use crate::{Error, Result};
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its bytes.
+    pub range: Range<usize>,
+    /// Which list of tokens may be found in it; all of them without one.
+    pub list: Option<usize>,
+}
+
+/// Finders for a few of the tokens.
+struct Few {
+    raw: Option<Finder>,
+    normalized: Option<Finder>,
+}
+
+/// The parts of a text in which added tokens may be found, in order.
+pub struct Within {
+    parts: Vec<Part>,
+    lists: Arc<[Few]>,
+    /// Where the search begins: what lies before is left alone.
+    pub(super) start: usize,
+}
+
+impl AddedTokens {
+    /// The parts of `text` in which added tokens may be found from byte `start` on, and the lists of those that may be
+    /// found where a part names a list.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for parts that are no ascending ranges of characters, and for a name that is no added token.
+    pub fn within(
+        &self,
+        text: &str,
+        parts: Vec<Part>,
+        lists: &[Vec<String>],
+        start: usize,
+    ) -> Result<Within> {
+        let mut end = 0;
+        for Part { range, list } in &parts {
+            let ascends = end <= range.start && range.start <= range.end && range.end <= text.len();
+            if !ascends || list.is_some_and(|list| list >= lists.len()) {
+                return Err(Error::Value(format!(
+                    "bytes {range:?} are no part of a text of {} bytes that begins after byte {end} and has one of \
+                     {} lists",
+                    text.len(),
+                    lists.len()
+                )));
+            }
+            end = range.end;
+        }
+        let lists = lists.iter().map(|names| self.few(names));
+        Ok(Within {
+            parts: joined(parts),
+            lists: lists.collect::<Result<Vec<_>>>()?.into(),
+            start,
+        })
+    }
+
+    fn few(&self, names: &[String]) -> Result<Few> {
+        let unknown = |name: &String| Error::Value(format!("'{}' is not an added token", name.escape_debug()));
+        let place = |name: &String| self.place(name).ok_or_else(|| unknown(name));
+        let places = names.iter().map(place).collect::<Result<HashSet<_>>>()?;
+        let few = |stage| self.finder(stage).map_or(Ok(None), |finder| finder.few(&places));
+        Ok(Few {
+            raw: few(Stage::Raw)?,
+            normalized: few(Stage::Normalized)?,
+        })
+    }
+
+    /// The matches that `within` lets through in `text`.
+    pub(super) fn find_within<'a>(
+        &'a self,
+        stage: Stage,
+        text: &'a str,
+        within: &'a Within,
+    ) -> impl Iterator<Item = Found> + 'a {
+        within.parts.iter().flat_map(move |part| {
+            let finder = match part.list.map(|list| &within.lists[list]) {
+                None => self.finder(stage),
+                Some(few) if stage == Stage::Raw => few.raw.as_ref(),
+                Some(few) => few.normalized.as_ref(),
+            };
+            let range = part.range.start.max(within.start)..part.range.end;
+            let found = finder.filter(|_| !range.is_empty());
+            found.into_iter().flat_map(move |finder| finder.find_in(text, range.clone()))
+        })
+    }
+
+    /// Each token that `text` spells, as stock finds them: bytes of the text, and the id.
+    ///
+    /// # Errors
+    /// What a normalizer raises whose pattern runs away.
+    pub fn find_all(
+        &self,
+        text: &str,
+        normalize: impl Fn(&str, usize) -> Result<NormalizedText>,
+    ) -> Result<Vec<(Range<usize>, TokenId)>> {
+        let mut found = Vec::new();
+        self.split_raw(text, super::Allowed::All, &mut |range, id| {
+            match id {
+                Some(id) => found.push((range, id)),
+                None if self.none_normalized() => {}
+                None => {
+                    let segment = normalize(&text[range.clone()], range.start)?;
+                    self.split_normalized(segment.text(), super::Allowed::All, &mut |range, id| {
+                        found.extend(id.map(|id| (segment.original_range(range), id)));
+                        Ok(())
+                    })?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+impl Within {
+    /// Whether a part holds all of `range`.
+    pub fn holds(&self, range: &Range<usize>) -> bool {
+        let place = self.parts.partition_point(|part| part.range.end < range.end);
+        self.parts.get(place).is_some_and(|part| part.range.start <= range.start)
+    }
+
+    /// The parts of the segment `range`, in bytes of the segment.
+    pub fn segment(&self, range: &Range<usize>) -> Self {
+        let first = self.parts.partition_point(|part| part.range.end <= range.start);
+        let inside = self.parts[first..].iter().take_while(|part| part.range.start < range.end);
+        let clip = |at: usize| at.clamp(range.start, range.end) - range.start;
+        self.with_parts(inside.map(|part| Part {
+            range: clip(part.range.start)..clip(part.range.end),
+            list: part.list,
+        }))
+    }
+
+    /// The parts of the normal form of `text`: of the characters that come from one part alone, whatever else the
+    /// normalizer dropped, joined or moved.
+    pub fn normalized(&self, text: &str, normalized: &NormalizedText) -> Self {
+        let mut parts: Vec<Part> = Vec::new();
+        let parts_of_text = self.parts.iter().map(|part| Part {
+            range: part.range.start..without_open_end(text, &part.range),
+            list: part.list,
+        });
+        let parts_of_text: Vec<_> = parts_of_text.collect();
+        let mut last = None;
+        for (range, origin) in normalized.characters() {
+            let place = parts_of_text.partition_point(|part| part.range.end < origin.end);
+            let holds = |part: &&Part| part.range.start <= origin.start && origin.start < part.range.end;
+            let Some(part) = parts_of_text.get(place).filter(holds) else {
+                last = None;
+                continue;
+            };
+            match parts.last_mut().filter(|_| last == Some(place)) {
+                Some(grown) => grown.range.end = range.end,
+                None => parts.push(Part { range, list: part.list }),
+            }
+            last = Some(place);
+        }
+        self.with_parts(parts.into_iter())
+    }
+
+    fn with_parts(&self, parts: impl Iterator<Item = Part>) -> Self {
+        Self {
+            parts: parts.filter(|part| !part.range.is_empty()).collect(),
+            lists: Arc::clone(&self.lists),
+            start: 0,
+        }
+    }
+}
+
+/// Parts that touch and in which every token may be found are one.
+fn joined(parts: Vec<Part>) -> Vec<Part> {
+    let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match joined.last_mut() {
+            Some(last) if last.list.is_none() && part.list.is_none() && last.range.end == part.range.start => {
+                last.range.end = part.range.end;
+            }
+            _ => joined.push(part),
+        }
+    }
+    joined
+}
+
+/// The end of `part` without the last base character and its marks, where a mark behind the part belongs to them too:
+/// normal forms may move marks past each other.
+fn without_open_end(text: &str, part: &Range<usize>) -> usize {
+    static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\p{M}").expect("a fixed pattern"));
+    if !MARK.is_match(&text[part.end..]) {
+        return part.end;
+    }
+    let base = text[part.clone()].char_indices().rev().find(|(at, _)| !MARK.is_match(&text[part.start + at..]));
+    part.start + base.map_or(0, |(at, _)| at)
+}
