@@ -82,7 +82,7 @@ def install(
     use_reserved: bool = True,
     embedding_rows: int | None = None,
 ) -> InstallReport:
-    """Give `tokenizer` a chat wanted.
+    """Give `tokenizer` a chat format.
 
     It gets the tokens of the format, the template, and an EOS that ends turns. The old EOS stays among the stop ids,
     which the tokenizer remembers: see `stop_ids`. A BOS and a padding token that it has stay.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_families import families, sides
 from tokenizers import AddedToken
 from transformers import AutoTokenizer, GenerationConfig, PreTrainedTokenizerFast
 
@@ -22,6 +24,9 @@ CHAT = [
 ]
 CALL = {"type": "function", "function": {"name": "fox", "arguments": {"over": "dog"}}}
 CALLS = [CHAT[1], {"role": "assistant", "content": "", "tool_calls": [CALL]}, {"role": "tool", "content": "lazy"}]
+
+
+PLAIN = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"]
 
 
 def trained(*special_tokens: str | AddedToken, **settings: Any) -> HfBpeTokenizer:
@@ -59,7 +64,8 @@ def test_no_id_moves(name: str) -> None:
     before = tokenizer.get_vocab()
     report = chat.install(tokenizer, name)
 
-    moved = {token: id for token, id in before.items() if tokenizer.get_vocab().get(token) != id}
+    after = tokenizer.get_vocab()
+    moved = {token: id for token, id in before.items() if after.get(token) != id}
     assert moved == {"<|reserved_special_token_0|>": 0}
     assert report.renamed == {tokenizer.convert_ids_to_tokens(0): "<|reserved_special_token_0|>"}
     assert sorted(report.added.values()) == list(range(290, len(tokenizer)))
@@ -263,3 +269,42 @@ def test_retraining_keeps_the_format() -> None:
     assert again.convert_ids_to_tokens(chat.stop_ids(again)) == tokenizer.convert_ids_to_tokens(
         chat.stop_ids(tokenizer)
     )
+
+
+# --- real vocabularies
+
+
+@families
+@pytest.mark.parametrize("name", templates.NAMES)
+def test_real_vocabularies_need_no_row_where_the_family_has_the_tokens(
+    family: str, real_vocabulary: Path, name: str, tmp_path: Path
+) -> None:
+    ours = copy.deepcopy(sides(family, real_vocabulary)[0])
+    before = ours.get_vocab()
+    report = chat.install(ours, name)
+    after = ours.get_vocab()
+
+    assert {token: id for token, id in before.items() if after.get(token, id) != id} == {}
+    own = {
+        "llama": ("llama3", "llama3.1", "llama3.2", "llama3.3"),
+        "qwen2": ("qwen2.5",),
+        "qwen3": ("qwen2.5", "qwen3"),
+    }
+    if name == "chatml" or name in own[family[:5]]:
+        assert report.rows_to_add == 0
+    if name in own[family[:5]] and family != "llama3":
+        assert report.renamed == report.added == {}
+    if (family, name) == ("qwen2.5", "qwen3"):
+        assert report.added == dict(zip(PLAIN[-4:], range(151665, 151669), strict=True)), "the ids that Qwen 3 has"
+    if (family, name) in {("llama3", "llama3.1"), ("llama3", "llama3.3")}:
+        assert report.renamed == {
+            "<|eom_id|>": "<|reserved_special_token_4|>",
+            "<|python_tag|>": "<|reserved_special_token_5|>",
+        }
+        assert ours.convert_tokens_to_ids(["<|eom_id|>", "<|python_tag|>"]) == [128008, 128010]
+        assert report.stop_ids == [128009, 128008, 128001]
+    if name == "llama3.1":
+        ours.save_pretrained(tmp_path)
+        stock = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+        for messages in (CHAT, CALLS):
+            assert stock.apply_chat_template(messages) == ours.apply_chat_template(messages)
