@@ -160,7 +160,7 @@ class ChatEncoding:
 
     @cached_property
     def _trained(self) -> NDArray[np.bool_]:
-        offsets = self.columns.offsets.astype(np.int64)
+        offsets = self.columns.offsets
         spans = [span for turn in self._assistant_turns for span in self._bodies.spans(turn, self.request.training)]
         spans = [span for span in spans if span[0] < span[1]]
         # Behind the last span there is one that no token reaches.
@@ -309,7 +309,9 @@ class ChatEncoding:
             made[cut] = self._from(kept, cut)
             return len(made[cut].ids) <= max_length
 
-        places = {turn.message: self._tokens_before(turn.start) for turn in reversed(self._turns)}
+        starts = {turn.message: turn.start for turn in reversed(self._turns)}
+        before = np.searchsorted(self.columns.offsets[:, 0], list(starts.values())).tolist()
+        places = dict(zip(starts, before, strict=True))
         dropped = [places.get(cut, 0) - places.get(kept, 0) for cut in cuts]
         cut = shortening.first_that_fits(cuts, dropped, len(self.ids) - max_length, fits)
         if cut is None:
@@ -322,9 +324,6 @@ class ChatEncoding:
         request = self.request.with_messages([*self.request.messages[:kept], *self.request.messages[cut:]])
         rendered = request.render()
         return ChatEncoding(request, encode_first(self.columns.core, rendered, *growing.plan(request, rendered)))
-
-    def _tokens_before(self, character: int) -> int:
-        return int(np.searchsorted(self.columns.offsets[:, 0], character))
 
     def __len__(self) -> int:
         """Return the number of ids."""

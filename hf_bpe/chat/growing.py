@@ -170,8 +170,8 @@ def _closing(request: Request, old: Columns, number: int, *, ended: bool, text: 
 def _spliced(old: Columns, sampled: list[int], texts: list[str], number: int, said: int, closing: str) -> Columns:
     """Put sampled ids behind `old`, and what closes the turn behind them."""
     start, text, before = len(old.text), "".join(texts), old.offsets
-    ends = (start + np.cumsum([len(piece) for piece in texts], dtype=np.int64)).astype(np.uint64)
-    starts = np.concatenate([np.array([start], np.uint64), ends])[: len(ends)]
+    ends = start + np.cumsum([len(piece) for piece in texts], dtype=np.int64)
+    starts = np.concatenate([np.array([start], np.int64), ends])[: len(ends)]
     said, end = start + said, start + len(text)
     runs = [*_in_turn(old.rendered.runs, number), Run(start, said, Origin(False, number, "content"))]
     pinned = Columns(

@@ -138,20 +138,18 @@ impl Within {
 
     /// The parts of the segment `range`, in bytes of the segment.
     pub fn segment(&self, range: &Range<usize>) -> Self {
-        let first = self.parts.partition_point(|part| part.range.end <= range.start);
-        let inside = self.parts[first..].iter().take_while(|part| part.range.start < range.end);
         let clip = |at: usize| at.clamp(range.start, range.end) - range.start;
-        self.with_parts(inside.map(|part| Part {
+        self.with_parts(self.inside(range).map(|part| Part {
             range: clip(part.range.start)..clip(part.range.end),
             list: part.list,
         }))
     }
 
-    /// The parts of the normal form of `text`: of the characters that come from one part alone, whatever else the
-    /// normalizer dropped, joined or moved.
-    pub fn normalized(&self, text: &str, normalized: &NormalizedText) -> Self {
+    /// The parts of the normal form of the segment `range` of `text`: of the characters that come from one part alone,
+    /// whatever else the normalizer dropped, joined or moved.
+    pub fn normalized(&self, text: &str, range: &Range<usize>, normalized: &NormalizedText) -> Self {
         let mut parts: Vec<Part> = Vec::new();
-        let parts_of_text = self.parts.iter().map(|part| Part {
+        let parts_of_text = self.inside(range).map(|part| Part {
             range: part.range.start..without_open_end(text, &part.range),
             list: part.list,
         });
@@ -171,6 +169,11 @@ impl Within {
             last = Some(place);
         }
         self.with_parts(parts.into_iter())
+    }
+
+    fn inside<'a>(&'a self, range: &'a Range<usize>) -> impl Iterator<Item = &'a Part> {
+        let first = self.parts.partition_point(|part| part.range.end <= range.start);
+        self.parts[first..].iter().take_while(|part| part.range.start < range.end)
     }
 
     fn with_parts(&self, parts: impl Iterator<Item = Part>) -> Self {

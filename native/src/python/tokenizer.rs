@@ -468,14 +468,14 @@ impl PyTokenizer {
         parts: Vec<GivenPart>,
         lists: Vec<Vec<String>>,
         start: usize,
-    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyArray1<u64>>)> {
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyArray1<i64>>)> {
         let text = Text::new(text, "text")?;
         let within = read_within(&self.core, &text, &parts, &lists, start)?;
         let mut encoding = self.run(py, text.as_str().len(), |core| {
             core.align_within(text.as_str(), &within)
         })?;
         encoding.offsets.iter_mut().for_each(|offsets| text.restore(offsets));
-        let flat = encoding.offsets.iter().flat_map(|&(start, end)| [start as u64, end as u64]);
+        let flat = encoding.offsets.iter().flat_map(|&(start, end)| [start as i64, end as i64]);
         let offsets = PyArray1::from_vec(py, flat.collect());
         Ok((self.ints.list(py, &encoding.ids)?, offsets))
     }

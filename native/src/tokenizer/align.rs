@@ -175,7 +175,7 @@ impl Tokenizer {
         }
         let within = match allowed {
             Allowed::Within(_) if self.added.none_normalized() => None,
-            Allowed::Within(within) => Some(within.normalized(text, &normalized)),
+            Allowed::Within(within) => Some(within.normalized(text, &range, &normalized)),
             _ => None,
         };
         let allowed = within.as_ref().map_or(allowed, Allowed::Within);

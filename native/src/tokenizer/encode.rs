@@ -349,7 +349,7 @@ impl Tokenizer {
             }
             _ => {
                 let aligned = self.normalize_aligned(segment, start)?;
-                let within = within.map(|within| within.normalized(text, &aligned));
+                let within = within.map(|within| within.normalized(text, &range, &aligned));
                 let allowed = within.as_ref().map_or(allowed, Allowed::Within);
                 return self.aligned_into(&aligned, allowed, model, state, ids);
             }
