@@ -175,6 +175,7 @@ impl Tokenizer {
         }
         let within = match allowed {
             Allowed::Within(_) if self.added.none_normalized() => None,
+            Allowed::Within(within) if unchanged => Some(within.segment(&range)),
             Allowed::Within(within) => Some(within.normalized(text, &range, &normalized)),
             _ => None,
         };
