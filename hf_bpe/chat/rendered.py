@@ -78,6 +78,10 @@ class Rendered:
         """Return the hash of the text."""
         return hash(self.text)
 
+    def __reduce__(self) -> tuple[type[Rendered], tuple[str, tuple[Run, ...]]]:
+        """Return what a copy is made of, in another process, too."""
+        return Rendered, (self.text, self.runs)
+
     def __repr__(self) -> str:
         """Show text and runs."""
         return f"Rendered(text={self.text!r}, runs={self.runs!r})"

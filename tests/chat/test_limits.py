@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections import UserDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
@@ -293,3 +295,17 @@ def test_the_callers_data_is_left_as_it_was() -> None:
     render(stock(), chat, chat_template="{{ messages[0].content }}", continue_final_message=True)
 
     assert chat == [{"role": "assistant", "content": [{"text": "a"}], "thinking": "t", "none": None}]
+
+
+def test_a_pinned_clock_is_what_templates_take_for_now() -> None:
+    clock = datetime(2024, 7, 26, 12, tzinfo=UTC)
+
+    rendered = render(stock(), CHAT, chat_template="{{ strftime_now('%d %b %Y') }}{{ date }}", clock=clock, date="|")
+
+    assert (rendered.text, rendered.trusted) == ("26 Jul 2024|", ((0, 11),))
+
+
+def test_a_rendered_chat_can_be_pickled() -> None:
+    rendered = render(stock(), CHAT, chat_template="<{{ messages[0].content }}>")
+
+    assert pickle.loads(pickle.dumps(rendered)) == rendered
