@@ -111,7 +111,7 @@ def together(values: Iterable[Any]) -> Origin:
     """Return the one origin of several values, or that it was lost."""
     origins = {origin_of(value) for value in values}
     if len(origins) <= 1:
-        return origins.pop() if origins else TEMPLATE
+        return origins.pop() if origins else PRINTED
     if any(origin.trusted or origin.lost for origin in origins):
         return LOST
     messages = {origin.message for origin in origins}

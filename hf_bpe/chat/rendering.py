@@ -22,7 +22,7 @@ from hf_bpe.chat.prefill import cut_prefill
 from hf_bpe.chat.provenance import LOST, template
 from hf_bpe.chat.rendered import Rendered, Run
 from hf_bpe.chat.turns import runs_of, trusted_of
-from hf_bpe.chat.upstream import render_plainly
+from hf_bpe.chat.upstream import render_plainly, upstreams_time
 from hf_bpe.errors import ChatError
 
 Messages = Sequence[Mapping[str, Any]]
@@ -100,7 +100,8 @@ def rendered(
         variables = traced(given, program, tokenizer.special_tokens_map)
     except Exception as error:
         return by_upstream(tokenizer, messages, {**options, **kwargs}, program, error)
-    if clock is not None:
+    if program.has_clock and "strftime_now" not in variables:
+        clock = clock or upstreams_time()
         variables["strftime_now"] = traced_clock(clock.strftime)
     pieces = run(program, variables, lambda: render_plainly(source, given, clock))
     text = "".join(pieces)
@@ -137,8 +138,10 @@ def run(program: Compiled, variables: dict[str, Any], otherwise: Callable[[], st
                 meter.charge(meter.limits.characters - left)
     except ChatError:
         raise
-    except Exception:  # upstream has met the same, and its words are the ones that callers know
-        return [otherwise()]
+    except Exception:
+        if not program.is_repeatable:
+            raise
+        return [otherwise()]  # upstream meets the same, and its words are those that callers know
     return pieces
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from jinja2 import Template, nodes
 from jinja2.compiler import CodeGenerator
+from transformers.utils import chat_template_utils
 from transformers.utils.chat_template_utils import _compile_jinja_template
 
 from hf_bpe.chat.arguments import Arguments
@@ -41,8 +42,14 @@ def render_plainly(source: str, given: Arguments, clock: datetime | None) -> str
     variables = {name: to_json(value) for name, value in given.variables.items()}
     variables["add_generation_prompt"] = given.variables["add_generation_prompt"]
     if clock is not None:
-        variables["strftime_now"] = clock.strftime
+        variables.setdefault("strftime_now", clock.strftime)
     return plain_template(source).render(**variables, messages=to_json(given.chat))
+
+
+def upstreams_time() -> datetime:
+    """Return what is now for upstream: one moment for a whole render, so that it can be repeated."""
+    now: datetime = vars(chat_template_utils)["datetime"].now()
+    return now
 
 
 def folds_large(tree: nodes.Template) -> bool:

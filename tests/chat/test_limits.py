@@ -6,6 +6,7 @@ import pickle
 import time
 from collections import UserDict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -309,3 +310,27 @@ def test_a_rendered_chat_can_be_pickled() -> None:
     rendered = render(stock(), CHAT, chat_template="<{{ messages[0].content }}>")
 
     assert pickle.loads(pickle.dumps(rendered)) == rendered
+
+
+def test_a_template_that_draws_lots_is_not_run_again_for_its_error() -> None:
+    template = "{{ ['a', 'a'] | random }}{{ messages[0].none.none }}{% if false %}{{ 'b' * 10**11 }}{% endif %}"
+
+    assert ours(CHAT, template)[1] == "UndefinedError"
+
+
+def test_a_template_that_asks_for_the_time_twice_gets_one_answer() -> None:
+    template = "{% set a = strftime_now('%f') %}{% for i in range(9999) %}{% endfor %}{{ a == strftime_now('%f') }}"
+
+    assert render(stock(), CHAT, chat_template=template).text == "True"
+
+
+def test_threads_render_at_the_same_time_as_one_would() -> None:
+    template = (
+        "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}{% endfor %}{% for i in range(900) %}{% endfor %}"
+    )
+    chats = [[{"role": "user", "content": f" {number} "}] * (number % 7 + 1) for number in range(200)]
+
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda chat: render(stock(), chat, chat_template=template, limits=SMALL), chats))
+
+    assert together == [render(stock(), chat, chat_template=template) for chat in chats]
