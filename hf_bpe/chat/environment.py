@@ -262,7 +262,7 @@ class Compiled:
         literals = {node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)}
         self.roles = known_roles(literals)
         self.folds_large = folds_large(tree)
-        names = {node.name for kind in (nodes.Name, nodes.Filter) for node in tree.find_all(kind)}
+        names = {node.name for node in tree.find_all(nodes.Name)} | {node.name for node in tree.find_all(nodes.Filter)}
         self.has_clock = "strftime_now" in names
         self.is_repeatable = not names & {"lipsum", "random"} and "random" not in literals
 
