@@ -21,7 +21,7 @@ from hf_bpe.chat.code_generator import TracingCodeGenerator
 from hf_bpe.chat.containers import Message, TracedDict, TracedList
 from hf_bpe.chat.filters import printed, traced_filters
 from hf_bpe.chat.limits import Meter, charge
-from hf_bpe.chat.markup import MARKUP
+from hf_bpe.chat.markup import MARKUP, TracedMarkup
 from hf_bpe.chat.printf import formatted
 from hf_bpe.chat.provenance import EMPTY, LOST, TEMPLATE, Marker, Traced, join, make, rope, uniform
 from hf_bpe.chat.roles import known_roles
@@ -34,6 +34,7 @@ PLAIN: dict[type, frozenset[str]] = {
     TracedDict: frozenset(dir(dict)),
     Message: frozenset(dir(dict)),
     TracedList: frozenset(dir(list)),
+    TracedMarkup: frozenset(dir(Markup)),
     dict: frozenset(dir(dict)),
 }
 """The attributes that values of these types have for a template."""
@@ -46,6 +47,9 @@ SAFE = frozenset(name for name in dir(str) if not name.startswith(("_", "format"
     "values",
 }
 """Those of them that the sandbox hands out as they are."""
+
+CHECKED = frozenset({Traced, str, int, bool, float})
+"""Types of values of namespaces that the sandbox has nothing against."""
 
 LOOP = frozenset({"index", "index0", "first", "last", "length", "previtem", "nextitem", "revindex", "revindex0"})
 install()
@@ -94,6 +98,9 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
     context_class = TracingContext
     intercepted_binops = frozenset({"*", "**", "%"})
 
+    namespace_type: type | None = None
+    """Upstream's class of namespaces."""
+
     @staticmethod
     def concat(pieces: Any) -> Any:
         """Join what a macro or a block printed."""
@@ -137,7 +144,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         plain = PLAIN.get(kind)
         if plain is not None:
             if attribute not in plain:
-                if kind is Traced or kind is TracedList:
+                if isinstance(obj, str | list):
                     return self.undefined(obj=obj, name=attribute)
                 try:
                     return obj[attribute]
@@ -147,6 +154,10 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
                 return getattr(obj, attribute)
         elif kind is LoopContext and attribute in LOOP:
             return getattr(obj, attribute)
+        elif kind is self.namespace_type and attribute[:1] != "_":
+            value = getattr(obj, attribute, None)
+            if type(value) in CHECKED:
+                return value
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
@@ -227,6 +238,7 @@ def environment() -> TracingEnvironment:
     )
     made.filters = traced_filters(upstream.filters)
     made.tests = upstream.tests
+    made.namespace_type = upstream.globals["namespace"]
     made.globals.update(upstream.globals)
     made.globals["lipsum"] = bounded_lipsum(upstream.globals["lipsum"])
     made.globals["strftime_now"] = traced_clock(upstream.globals["strftime_now"])
@@ -234,14 +246,25 @@ def environment() -> TracingEnvironment:
 
 
 class Compiled:
-    """A template, the role names that it knows, and whether upstream's compiler should see it."""
+    """A template, and what is to be known of it before it runs.
+
+    Attributes:
+        roles: The role names that are its vocabulary.
+        folds_large: Whether upstream's compiler would compute something large.
+        has_clock: Whether it asks for the time.
+        is_repeatable: Whether it prints the same if it runs again, given the same time.
+    """
 
     def __init__(self, source: str) -> None:
         """Compile."""
         self.template: Template = environment().from_string(source)
         tree = environment().parse(source)
-        self.roles = known_roles(node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str))
+        literals = {node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)}
+        self.roles = known_roles(literals)
         self.folds_large = folds_large(tree)
+        names = {node.name for node in tree.find_all(nodes.Name)} | {node.name for node in tree.find_all(nodes.Filter)}
+        self.has_clock = "strftime_now" in names
+        self.is_repeatable = not names & {"lipsum", "random"} and "random" not in literals
 
 
 @lru_cache(maxsize=256)

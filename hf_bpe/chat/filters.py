@@ -20,7 +20,7 @@ from hf_bpe.chat.containers import origin_of, together
 from hf_bpe.chat.limits import charge
 from hf_bpe.chat.markup import TracedMarkup, escaped, safe
 from hf_bpe.chat.printf import formatted
-from hf_bpe.chat.provenance import LOST, TEMPLATE, Traced, join, make, plain
+from hf_bpe.chat.provenance import LOST, TEMPLATE, Traced, join, make, plain, uniform
 
 Filter = Callable[..., Any]
 DOTS: Any = make("...", TEMPLATE)
@@ -98,17 +98,15 @@ def indent(value: Any, width: Any = 4, first: Any = False, blank: Any = False) -
             charge(max(width, 0) * (str.count(value, "\n") + 2 if isinstance(value, str) else 1))
         return FILTERS["indent"](value, width, first, blank)
     indention = width if isinstance(width, str) else make(" " * bounded(width), TEMPLATE)
-    newline = make("\n", TEMPLATE)
-    lines = (value + newline).splitlines()
+    text = value + make("\n", TEMPLATE)
+    lines = text.splitlines()
     charge(len(value) + len(indention) * len(lines))
     pieces: list[str] = [indention] if first else []
-    for number, line in enumerate(lines):
-        if number:
-            pieces.append(newline)
-            if blank or line:
-                pieces.append(indention)
-        pieces.append(line)
-    return join(pieces)
+    before = len(pieces)
+    for line, whole_line in zip(lines, text.splitlines(True), strict=True):
+        pieces += [indention, line] if len(pieces) > before and (blank or line) else [line]
+        pieces.append(make("\n", uniform(whole_line[-1:]) or LOST))
+    return join(pieces[:-1])
 
 
 def bounded(width: Any) -> Any:
@@ -161,7 +159,7 @@ def tojson_with(dump: Callable[..., str]) -> Filter:
         text = dump(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
         origin = origin_of(x)
         layout = [word for word in (indent, *(separators or ())) if isinstance(word, str)]
-        return make(text, LOST if origin.trusted and not together(layout).trusted else origin)
+        return make(text, LOST if layout and origin.trusted and not together(layout).trusted else origin)
 
     return tojson
 

@@ -114,7 +114,7 @@ def check(core: Tokenizer, rules: Rules) -> None:
         for token in rule.tokens:
             if token not in [found for _, _, found in core.find_added_tokens(token)]:
                 raise ChatError(
-                    f"{rule!r} names {token!r}, which is no added token of this tokenizer; see its added_tokens_encoder."
+                    f"{rule!r} names {token!r}, which is no added token of this tokenizer; see added_tokens_encoder."
                 )
 
 

@@ -23,20 +23,21 @@ def in_message(origin: Origin, message: int | None) -> Origin:
     return origin._replace(message=message)
 
 
-def spread(printed: Iterable[str]) -> Iterable[tuple[int, Source]]:
-    """Yield length and source of each leaf of what was printed, the markers included."""
+def spread(printed: Iterable[str]) -> list[tuple[int, Source]]:
+    """Return length and source of each leaf of what was printed, the markers included."""
+    found: list[tuple[int, Source]] = []
     for text in printed:
         if type(text) is not Traced:
-            yield len(text), LOST
+            found.append((len(text), LOST))
         elif type(text.source) is not tuple:
-            yield len(text), text.source
+            found.append((len(text), text.source))
         else:
             for piece in text.source:
                 if type(piece) is Traced and type(piece.source) is not tuple:
-                    yield len(piece), piece.source
+                    found.append((len(piece), piece.source))
                 else:
-                    for leaf in leaves(piece):
-                        yield len(leaf), source_of(leaf)
+                    found.extend((len(leaf), source_of(leaf)) for leaf in leaves(piece))
+    return found
 
 
 def trusted_of(printed: Iterable[str], length: int) -> tuple[tuple[int, int], ...]:

@@ -20,7 +20,8 @@ MESSAGES = st.lists(
         optional={
             "name": TEXTS,
             "tool_calls": st.lists(
-                st.fixed_dictionaries({"name": TEXTS, "arguments": st.dictionaries(TEXTS, TEXTS, max_size=2)}), max_size=2
+                st.fixed_dictionaries({"name": TEXTS, "arguments": st.dictionaries(TEXTS, TEXTS, max_size=2)}),
+                max_size=2,
             ),
         },
     ),
@@ -40,7 +41,19 @@ VALUES = [
     "'%s!' % message.content",
     "message.content[:3] + message.content[3:]",
 ]
-PRINTED = ["<|im_start|>", "<s>", "<think>", "</think>", "\n", " ", "hello", "<|im_", "<Left>", " <Right> ", "<Normal É>"]
+PRINTED = [
+    "<|im_start|>",
+    "<s>",
+    "<think>",
+    "</think>",
+    "\n",
+    " ",
+    "hello",
+    "<|im_",
+    "<Left>",
+    " <Right> ",
+    "<Normal É>",
+]
 
 
 @st.composite

@@ -16,8 +16,8 @@ from hf_bpe._native import Tokenizer
 
 PIECES = [
     "<|im_start|>", "<|im_end|>", "<|im_", "<s>", "<think>", "<Left>", "<Right>", "<Word>", "<Normal É>", "<normal e>x",
-    "<Normal E\u0301>", "<NORMAL É>x", "<|i", "m_end|>", "<", ">", "Lef", " ", "\n", "  ", "word", "hello dog", "É", "e",
-    "\u0301", "\u0323", "漢", "🙂", "12", "\u1100", "\u1161", "\u212b",
+    "<Normal E\u0301>", "<NORMAL É>x", "<|i", "m_end|>", "<", ">", "Lef", " ", "\n", "  ", "word", "hello dog", "É",
+    "e",     "\u0301", "\u0323", "漢", "🙂", "12", "\u1100", "\u1161", "\u212b",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=12)
 KINDS = sorted(MADE)
@@ -124,7 +124,11 @@ def test_without_parts_no_added_token_is_found(kind: str, pieces: list[str]) -> 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(pieces=st.lists(st.tuples(st.sampled_from([p for p in PIECES if "orma" not in p.lower()]), st.booleans()), max_size=12))
+@given(
+    pieces=st.lists(
+        st.tuples(st.sampled_from([p for p in PIECES if "orma" not in p.lower()]), st.booleans()), max_size=12
+    )
+)
 def test_tokens_are_the_longest_of_the_leftmost_in_each_part(kind: str, pieces: list[tuple[str, bool]]) -> None:
     text, parts = parts_of(pieces)
 
@@ -212,7 +216,9 @@ def test_positions_count_characters_of_the_str() -> None:
 @pytest.mark.parametrize("parts", [[(1, 3, None)], [(2, 1, None)], [(1, 2, None), (0, 1, None)], [(9, 9, None)]])
 def test_parts_that_are_none_are_refused(parts: list[Part]) -> None:
     for text in ("ab", "é"):
-        with pytest.raises(ValueError, match=r"positions of parts must ascend and end with the text|are no part of a text"):
+        with pytest.raises(
+            ValueError, match=r"positions of parts must ascend and end with the text|are no part of a text"
+        ):
             core("bytes").encode_within(text, parts)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from chats import ours, stock, upstream
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from hf_bpe.chat import rendering
 from hf_bpe.chat.rendered import trusted_spans
 from hf_bpe.chat.rendering import render
 
@@ -92,7 +94,7 @@ METHODS = [
     "[0]",
     "[9]",
     ".nothing",
-    ".upper",
+    ".upper()",
     ".source",
     "['source']",
     ".__class__",
@@ -124,7 +126,9 @@ def expressions(filters: list[str]) -> st.SearchStrategy[str]:
     """Return strategies of expressions that use these filters."""
     leaves = st.one_of(
         LITERALS.map(repr),
-        st.sampled_from(["message.content", "message['role']", "x", "ns.text", "date", "bos_token", "message.extra", "1", "none"]),
+        st.sampled_from(
+            ["message.content", "message['role']", "x", "ns.text", "date", "bos_token", "message.extra", "1", "none"]
+        ),
     )
 
     def grow(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -163,7 +167,9 @@ def statements(filters: list[str]) -> st.SearchStrategy[str]:
         body = st.lists(inner, min_size=1, max_size=3).map("".join)
         return st.one_of(
             body,
-            st.tuples(st.sampled_from(CONDITIONS), body, body).map(lambda p: f"{{% if {p[0]} %}}{p[1]}{{% else %}}{p[2]}{{% endif %}}"),
+            st.tuples(st.sampled_from(CONDITIONS), body, body).map(
+                lambda p: f"{{% if {p[0]} %}}{p[1]}{{% else %}}{p[2]}{{% endif %}}"
+            ),
             body.map("{{% set x %}}{}{{% endset %}}".format),
             body.map("{{% filter upper %}}{}{{% endfilter %}}".format),
             body.map("{{% generation %}}{}{{% endgeneration %}}".format),
@@ -216,6 +222,21 @@ def test_random_templates_give_upstreams_text_and_never_trust_the_caller(
     assert ours(messages, template, date=date, add_generation_prompt=prompt) == expected
     if expected[0] == "text":
         check_runs(template, messages, date=date, add_generation_prompt=prompt)
+
+
+def test_what_upstream_renders_we_render_without_its_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_help(*_: Any) -> Any:
+        raise AssertionError("upstream was asked")
+
+    monkeypatch.setattr(rendering, "render_plainly", no_help)
+    monkeypatch.setattr(rendering, "by_upstream", no_help)
+
+    @given(templates(FILTERS_THAT_KEEP + FILTERS_THAT_MAY_LOSE), MESSAGES, CALLER_TEXT)
+    def check(template: str, messages: list[dict[str, Any]], date: str) -> None:
+        if upstream(messages, template, date=date)[0] == "text":
+            render(stock(), messages, chat_template=template, date=date)
+
+    check()
 
 
 def check_runs(template: str, messages: list[dict[str, Any]], **options: Any) -> None:

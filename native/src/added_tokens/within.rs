@@ -72,7 +72,8 @@ impl AddedTokens {
     }
 
     fn few(&self, names: &[String]) -> Result<Few> {
-        let unknown = |name: &String| Error::Value(format!("'{}' is not an added token", name.escape_debug()));
+        let unknown =
+            |name: &String| Error::Value(format!("'{}' is not an added token", name.escape_debug()));
         let place = |name: &String| self.place(name).ok_or_else(|| unknown(name));
         let places = names.iter().map(place).collect::<Result<HashSet<_>>>()?;
         let few = |stage| self.finder(stage).map_or(Ok(None), |finder| finder.few(&places));
@@ -97,7 +98,9 @@ impl AddedTokens {
             };
             let range = part.range.start.max(within.start)..part.range.end;
             let found = finder.filter(|_| !range.is_empty());
-            found.into_iter().flat_map(move |finder| finder.find_in(text, range.clone()))
+            found
+                .into_iter()
+                .flat_map(move |finder| finder.find_in(text, range.clone()))
         })
     }
 
@@ -133,7 +136,9 @@ impl Within {
     /// Whether a part holds all of `range`.
     pub fn holds(&self, range: &Range<usize>) -> bool {
         let place = self.parts.partition_point(|part| part.range.end < range.end);
-        self.parts.get(place).is_some_and(|part| part.range.start <= range.start)
+        self.parts
+            .get(place)
+            .is_some_and(|part| part.range.start <= range.start)
     }
 
     /// The parts of the segment `range`, in bytes of the segment.
@@ -164,7 +169,10 @@ impl Within {
             };
             match parts.last_mut().filter(|_| last == Some(place)) {
                 Some(grown) => grown.range.end = range.end,
-                None => parts.push(Part { range, list: part.list }),
+                None => parts.push(Part {
+                    range,
+                    list: part.list,
+                }),
             }
             last = Some(place);
         }
@@ -173,7 +181,9 @@ impl Within {
 
     fn inside<'a>(&'a self, range: &'a Range<usize>) -> impl Iterator<Item = &'a Part> {
         let first = self.parts.partition_point(|part| part.range.end <= range.start);
-        self.parts[first..].iter().take_while(|part| part.range.start < range.end)
+        self.parts[first..]
+            .iter()
+            .take_while(|part| part.range.start < range.end)
     }
 
     fn with_parts(&self, parts: impl Iterator<Item = Part>) -> Self {
@@ -190,7 +200,9 @@ fn joined(parts: Vec<Part>) -> Vec<Part> {
     let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
     for part in parts {
         match joined.last_mut() {
-            Some(last) if last.list.is_none() && part.list.is_none() && last.range.end == part.range.start => {
+            Some(last)
+                if last.list.is_none() && part.list.is_none() && last.range.end == part.range.start =>
+            {
                 last.range.end = part.range.end;
             }
             _ => joined.push(part),
@@ -206,6 +218,9 @@ fn without_open_end(text: &str, part: &Range<usize>) -> usize {
     if !MARK.is_match(&text[part.end..]) {
         return part.end;
     }
-    let base = text[part.clone()].char_indices().rev().find(|(at, _)| !MARK.is_match(&text[part.start + at..]));
+    let base = text[part.clone()]
+        .char_indices()
+        .rev()
+        .find(|(at, _)| !MARK.is_match(&text[part.start + at..]));
     part.start + base.map_or(0, |(at, _)| at)
 }

@@ -474,8 +474,14 @@ impl PyTokenizer {
         let mut encoding = self.run(py, text.as_str().len(), |core| {
             core.align_within(text.as_str(), &within)
         })?;
-        encoding.offsets.iter_mut().for_each(|offsets| text.restore(offsets));
-        let flat = encoding.offsets.iter().flat_map(|&(start, end)| [start as i64, end as i64]);
+        encoding
+            .offsets
+            .iter_mut()
+            .for_each(|offsets| text.restore(offsets));
+        let flat = encoding
+            .offsets
+            .iter()
+            .flat_map(|&(start, end)| [start as i64, end as i64]);
         let offsets = PyArray1::from_vec(py, flat.collect());
         Ok((self.ints.list(py, &encoding.ids)?, offsets))
     }

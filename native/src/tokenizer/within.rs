@@ -41,7 +41,10 @@ impl Tokenizer {
                 let Some(id) = id else {
                     return self.segment_into(text, range, allowed, &model, state, &mut ids);
                 };
-                anchors.push(Anchor { token: ids.len(), range });
+                anchors.push(Anchor {
+                    token: ids.len(),
+                    range,
+                });
                 ids.push(id);
                 Ok(())
             })
