@@ -175,7 +175,8 @@ NORMAL = "<Normal É>"
     ("pieces", "found"),
     [
         ([("<Normal E\u0301>", True), ("x", False)], True),
-        ([("<Normal E\u0301>", True), ("\u0301", False)], False),
+        ([("<Normal E\u0301>", True), ("\u0301", False)], True),
+        ([("<Normal E\u0301>", True), ("\u1161\u0301", False)], True),
         ([("<Normal E", True), ("\u0301", False), (">", True)], False),
         ([("a", False), ("<Normal É>", True)], True),
         ([("<Normal É", True), (">", False)], False),

@@ -151,19 +151,37 @@ impl Within {
     }
 
     /// The parts of the normal form of the segment `range` of `text`: of the characters that come from one part alone,
-    /// whatever else the normalizer dropped, joined or moved.
-    pub fn normalized(&self, text: &str, range: &Range<usize>, normalized: &NormalizedText) -> Self {
-        let mut parts: Vec<Part> = Vec::new();
-        let parts_of_text = self.inside(range).map(|part| Part {
-            range: part.range.start..without_open_end(text, &part.range),
-            list: part.list,
+    /// and would be the same if nothing stood around it.
+    ///
+    /// # Errors
+    /// What `normalize` raises.
+    pub fn normalized(
+        &self,
+        text: &str,
+        range: &Range<usize>,
+        normalized: &NormalizedText,
+        normalize: impl Fn(&str) -> Result<String>,
+    ) -> Result<Self> {
+        let closed = self.inside(range).map(|part| {
+            let clipped = part.range.start.max(range.start)..part.range.end.min(range.end);
+            let start = if clipped.start > range.start {
+                marks_end(text, clipped.start)
+            } else {
+                clipped.start
+            };
+            let end = closed_end(&text[..range.end], &clipped, &normalize)?;
+            Ok(Part {
+                range: start..end.max(start),
+                list: part.list,
+            })
         });
-        let parts_of_text: Vec<_> = parts_of_text.collect();
+        let closed = closed.collect::<Result<Vec<_>>>()?;
+        let mut parts: Vec<Part> = Vec::new();
         let mut last = None;
         for (range, origin) in normalized.characters() {
-            let place = parts_of_text.partition_point(|part| part.range.end < origin.end);
+            let place = closed.partition_point(|part| part.range.end < origin.end);
             let holds = |part: &&Part| part.range.start <= origin.start && origin.start < part.range.end;
-            let Some(part) = parts_of_text.get(place).filter(holds) else {
+            let Some(part) = closed.get(place).filter(holds) else {
                 last = None;
                 continue;
             };
@@ -176,7 +194,7 @@ impl Within {
             }
             last = Some(place);
         }
-        self.with_parts(parts.into_iter())
+        Ok(self.with_parts(parts.into_iter()))
     }
 
     fn inside<'a>(&'a self, range: &'a Range<usize>) -> impl Iterator<Item = &'a Part> {
@@ -211,16 +229,32 @@ fn joined(parts: Vec<Part>) -> Vec<Part> {
     joined
 }
 
-/// The end of `part` without the last base character and its marks, where a mark behind the part belongs to them too:
-/// normal forms may move marks past each other.
-fn without_open_end(text: &str, part: &Range<usize>) -> usize {
+fn is_mark(char: char) -> bool {
     static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\p{M}").expect("a fixed pattern"));
-    if !MARK.is_match(&text[part.end..]) {
-        return part.end;
+    !char.is_ascii() && MARK.is_match(char.encode_utf8(&mut [0; 4]))
+}
+
+/// Where the marks at `start` end.
+fn marks_end(text: &str, start: usize) -> usize {
+    let marks = text[start..].chars().take_while(|&char| is_mark(char));
+    start + marks.map(char::len_utf8).sum::<usize>()
+}
+
+/// The end of `part`; without its last base character and marks, if what stands behind the part changes their normal
+/// form: a mark that moves before theirs, a vowel that joins a consonant, a letter after a final sigma.
+fn closed_end(text: &str, part: &Range<usize>, normalize: impl Fn(&str) -> Result<String>) -> Result<usize> {
+    let spelled = &text[part.clone()];
+    let (last, next) = (spelled.chars().next_back(), text[part.end..].chars().next());
+    let (Some(last), Some(next)) = (last, next) else {
+        return Ok(part.end);
+    };
+    if last.is_ascii() && next.is_ascii() {
+        return Ok(part.end);
     }
-    let base = text[part.clone()]
-        .char_indices()
-        .rev()
-        .find(|(at, _)| !MARK.is_match(&text[part.start + at..]));
-    part.start + base.map_or(0, |(at, _)| at)
+    let behind = marks_end(text, part.end + next.len_utf8());
+    if normalize(&text[part.start..behind])?.starts_with(&normalize(spelled)?) {
+        return Ok(part.end);
+    }
+    let base = spelled.char_indices().rev().find(|&(_, char)| !is_mark(char));
+    Ok(part.start + base.map_or(0, |(at, _)| at))
 }
