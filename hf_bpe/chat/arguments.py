@@ -1,4 +1,4 @@
-"""What a template is given, as `transformers` 5.24 gives it: plain JSON values, before anything is traced."""
+"""What a template is given, as `transformers` gives it: plain JSON values, before anything is traced."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from transformers.utils.chat_template_utils import (
-    _REASONING_FIELDS,
-    _alias_reasoning_fields,
-    _normalize_chat_messages,
-    _plain_template_data,
-    get_json_schema,
-)
+from transformers.utils.chat_template_utils import get_json_schema
 
+from hf_bpe.chat.conversions import DROPS_NONE, REASONING, alias_reasoning, normalize, to_json
 from hf_bpe.chat.prefill import with_prefill
 from hf_bpe.errors import ChatError
 
@@ -36,7 +31,7 @@ RESERVED = frozenset(
 )
 """Keyword arguments of upstream's that are no variables of a template."""
 
-REASONING = frozenset(_REASONING_FIELDS)
+NAMES = frozenset(REASONING)
 
 EXACT = frozenset({str, int, float, bool, type(None), list, dict, tuple})
 """Types of message fields that need no look at their insides before None is dropped."""
@@ -89,7 +84,7 @@ def conversation(messages: Any) -> list[dict[Any, Any]]:
     if type(messages) is list and all(map(is_simple, messages)):
         messages = map(without_none, messages)
     else:
-        messages = _normalize_chat_messages(messages)
+        messages = normalize(messages)
     return [with_reasoning(message) for message in messages]
 
 
@@ -100,16 +95,16 @@ def is_simple(message: Any) -> bool:
 
 def without_none(message: dict[Any, Any]) -> dict[Any, Any]:
     """Return a message without the keys whose value is None."""
-    if None not in message.values():
+    if not DROPS_NONE or None not in message.values():
         return message
     return {key: value for key, value in message.items() if value is not None}
 
 
 def with_reasoning(message: dict[Any, Any]) -> dict[Any, Any]:
     """Return a message with its reasoning, if it has some, under all names for it."""
-    if REASONING.isdisjoint(message):
+    if NAMES.isdisjoint(message):
         return message
-    aliased: dict[Any, Any] = _alias_reasoning_fields([_plain_template_data(message)])[0]
+    aliased: dict[Any, Any] = alias_reasoning([to_json(message)])[0]
     return aliased
 
 

@@ -15,7 +15,7 @@ from hf_bpe.chat.policy import Part
 from hf_bpe.chat.rendered import Rendered
 from hf_bpe.chat.training import Anchor
 
-Offsets = NDArray[np.uint64]
+Offsets = NDArray[np.int64]
 Lists = Sequence[Sequence[str]]
 
 

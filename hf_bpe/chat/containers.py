@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from transformers.utils.chat_template_utils import _plain_template_data
-
+from hf_bpe.chat.conversions import to_json
 from hf_bpe.chat.provenance import LOST, PRINTED, TEMPLATE, Traced, caller, make, uniform, vocabulary
 from hf_bpe.chat.rendered import Origin
 
@@ -67,7 +66,8 @@ def trace(value: Any, message: int | None, path: str) -> Any:
         return items
     if kind is tuple:
         return tuple(trace(item, message, f"{path}[{index}]") for index, item in enumerate(value))
-    return trace(_plain_template_data(value), message, path)
+    plain = to_json(value)
+    return value if plain is value else trace(plain, message, path)
 
 
 def trace_message(message: dict[Any, Any], index: int, roles: Collection[str]) -> Message:
@@ -111,7 +111,7 @@ def together(values: Iterable[Any]) -> Origin:
     """Return the one origin of several values, or that it was lost."""
     origins = {origin_of(value) for value in values}
     if len(origins) <= 1:
-        return origins.pop() if origins else TEMPLATE
+        return origins.pop() if origins else PRINTED
     if any(origin.trusted or origin.lost for origin in origins):
         return LOST
     messages = {origin.message for origin in origins}

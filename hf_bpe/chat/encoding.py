@@ -1,9 +1,9 @@
 """`chat.encode`: a chat becomes ids in which only the template can write control tokens.
 
-Guarantee: the ids are those of upstream's `apply_chat_template(tokenize=True)` unless the caller's data (contents, roles,
-tool results, JSON keys, template variables) spells an added token. If it does, those characters are encoded as text, or
-as the policy says, and no added token is found across the border of what the template wrote. No special token comes from
-anywhere else: the model can't merge one together either.
+Guarantee: the ids are those of upstream's `apply_chat_template(tokenize=True)` unless the caller's data (contents,
+roles, tool results, JSON keys, template variables) spells an added token. If it does, those characters are encoded as
+text, or as the policy says, and no added token is found across the border of what the template wrote. No special token
+comes from anywhere else: the model can't merge one together either.
 """
 
 from __future__ import annotations
@@ -134,9 +134,9 @@ class ChatEncoding:
 
     @cached_property
     def changed_message(self) -> int | None:
-        """After `append`, the first message whose text the template has rewritten; None where all still stand as before.
+        """After `append`, the first message whose text the template has rewritten; None where all stand as before.
 
-        A prefix cache of the earlier ids holds only up to that message. 0 stands for what is before the first message, too.
+        A prefix cache of the earlier ids holds only up to that message. 0 stands for what is before it, too.
         """
         return None if self._before is None else self._before.changed_message()
 
@@ -151,22 +151,25 @@ class ChatEncoding:
         return self._of_runs([run.origin.field for run in self.columns.rendered.runs])
 
     def _of_runs(self, values: list[Any]) -> list[Any]:
-        return np.array([*values, None], dtype=object)[self.columns.run_of_token].tolist()
+        column: list[Any] = np.array([*values, None], dtype=object)[self.columns.run_of_token].tolist()
+        return column
 
     @cached_property
     def assistant_mask(self) -> list[int]:
         """1 for each token of which a character is trained, by the `training` of the chat, else 0."""
-        return self._trained.astype(int).tolist()
+        mask: list[int] = self._trained.astype(int).tolist()
+        return mask
 
     @cached_property
     def _trained(self) -> NDArray[np.bool_]:
-        offsets = self.columns.offsets.astype(np.int64)
+        offsets = self.columns.offsets
         spans = [span for turn in self._assistant_turns for span in self._bodies.spans(turn, self.request.training)]
         spans = [span for span in spans if span[0] < span[1]]
         # Behind the last span there is one that no token reaches.
         starts, ends = np.array([*spans, (2**62, 2**62)], dtype=np.int64).T
         first = np.searchsorted(ends, offsets[:, 0], side="right")
-        return starts[first] < np.maximum(offsets[:, 1], offsets[:, 0] + 1)
+        trained: NDArray[np.bool_] = starts[first] < np.maximum(offsets[:, 1], offsets[:, 0] + 1)
+        return trained
 
     @cached_property
     def _turns(self) -> list[Turn]:
@@ -198,8 +201,8 @@ class ChatEncoding:
     def turn_boundaries(self) -> list[int]:
         """How many ids stand before each turn and after the last: what comes behind can't change the ids before.
 
-        They are safe places for the breakpoints of a prefix cache. A border of two turns at which the template writes no
-        added token isn't among them.
+        They are safe places for the breakpoints of a prefix cache. A border of two turns at which the template writes
+        no added token isn't among them.
         """
         starts = [turn.start for turn in self._turns[1:]]
         found = [self.columns.token_at(start) for start in starts]
@@ -251,14 +254,14 @@ class ChatEncoding:
         """Return the chat with more messages; only the new text is encoded.
 
         Everything is rendered, and the ids equal those of encoding all messages at once. Where the template rewrites
-        what it wrote before, as Qwen 3 does with thoughts, `changed_message` says so, and the ids from there on are new.
-        After `splice`, the ids so far are kept as they are, and `changed_message` tells where the template would now write
-        something else.
+        what it wrote before, as Qwen 3 does with thoughts, `changed_message` says so, and the ids from there on are
+        new. After `splice`, the ids so far are kept as they are, and `changed_message` tells where the template would
+        now write something else.
 
         Args:
             messages: What comes behind the last message.
-            **options: Keyword arguments of `encode` that change, such as `add_generation_prompt=True`; policy, training and
-                limits stay.
+            **options: Arguments of the template that change, such as `add_generation_prompt=True`; policy, training
+                and limits stay.
 
         Example:
             >>> encoding.append([{"role": "user", "content": "And now?"}]).reused_tokens
@@ -270,8 +273,8 @@ class ChatEncoding:
     def splice(self, sampled_ids: Sequence[int], *, message: Message | None = None) -> ChatEncoding:
         """Return the chat after what a model sampled, its turn closed; the ids so far and `sampled_ids` are kept.
 
-        The template's text behind the turn is added, such as the newline after `<|im_end|>`, which no model samples; and
-        the end of the turn itself where sampling stopped without it.
+        The template's text behind the turn is added, such as the newline after `<|im_end|>`, which no model samples;
+        and the end of the turn itself where sampling stopped without it.
 
         Args:
             sampled_ids: What the model sampled after these ids.
@@ -309,7 +312,9 @@ class ChatEncoding:
             made[cut] = self._from(kept, cut)
             return len(made[cut].ids) <= max_length
 
-        places = {turn.message: self._tokens_before(turn.start) for turn in reversed(self._turns)}
+        starts = {turn.message: turn.start for turn in reversed(self._turns)}
+        before = np.searchsorted(self.columns.offsets[:, 0], list(starts.values())).tolist()
+        places = dict(zip(starts, before, strict=True))
         dropped = [places.get(cut, 0) - places.get(kept, 0) for cut in cuts]
         cut = shortening.first_that_fits(cuts, dropped, len(self.ids) - max_length, fits)
         if cut is None:
@@ -322,9 +327,6 @@ class ChatEncoding:
         request = self.request.with_messages([*self.request.messages[:kept], *self.request.messages[cut:]])
         rendered = request.render()
         return ChatEncoding(request, encode_first(self.columns.core, rendered, *growing.plan(request, rendered)))
-
-    def _tokens_before(self, character: int) -> int:
-        return int(np.searchsorted(self.columns.offsets[:, 0], character))
 
     def __len__(self) -> int:
         """Return the number of ids."""

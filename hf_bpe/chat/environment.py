@@ -246,14 +246,25 @@ def environment() -> TracingEnvironment:
 
 
 class Compiled:
-    """A template, the role names that it knows, and whether upstream's compiler should see it."""
+    """A template, and what is to be known of it before it runs.
+
+    Attributes:
+        roles: The role names that are its vocabulary.
+        folds_large: Whether upstream's compiler would compute something large.
+        has_clock: Whether it asks for the time.
+        is_repeatable: Whether it prints the same if it runs again, given the same time.
+    """
 
     def __init__(self, source: str) -> None:
         """Compile."""
         self.template: Template = environment().from_string(source)
         tree = environment().parse(source)
-        self.roles = known_roles(node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str))
+        literals = {node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)}
+        self.roles = known_roles(literals)
         self.folds_large = folds_large(tree)
+        names = {node.name for node in tree.find_all(nodes.Name)} | {node.name for node in tree.find_all(nodes.Filter)}
+        self.has_clock = "strftime_now" in names
+        self.is_repeatable = not names & {"lipsum", "random"} and "random" not in literals
 
 
 @lru_cache(maxsize=256)

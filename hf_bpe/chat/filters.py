@@ -159,7 +159,7 @@ def tojson_with(dump: Callable[..., str]) -> Filter:
         text = dump(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
         origin = origin_of(x)
         layout = [word for word in (indent, *(separators or ())) if isinstance(word, str)]
-        return make(text, LOST if origin.trusted and not together(layout).trusted else origin)
+        return make(text, LOST if layout and origin.trusted and not together(layout).trusted else origin)
 
     return tojson
 

@@ -73,7 +73,9 @@ def _append_to_pinned(
     start = next((run.start for run in rendered.runs if (run.origin.message or 0) >= count), len(rendered.text))
     shift = len(old.text) - start
     after = [(max(first, start) + shift, last + shift, number) for first, last, number in parts if last > start]
-    runs = [Run(max(first, start) + shift, last + shift, origin) for first, last, origin in rendered.runs if last > start]
+    runs = [
+        Run(max(first, start) + shift, last + shift, origin) for first, last, origin in rendered.runs if last > start
+    ]
     whole = Rendered(old.text + rendered.text[start:], merged([*old.rendered.runs, *runs]))
     columns = _continued(old, whole, after, lists)
     return Grown(grown, columns, Before(old.rendered, rendered.text[:start]))
@@ -153,7 +155,7 @@ def _closing(request: Request, old: Columns, number: int, *, ended: bool, text: 
     plain = {"add_generation_prompt": False, "continue_final_message": False}
     try:
         rendered = request.render([*chat, {"role": "user", "content": "x"}], **plain)
-    except Exception:  # noqa: BLE001  # a template may want the roles in another order
+    except Exception:  # a template may want the roles in another order
         rendered = request.render(chat, **plain)
     turn = next((turn for turn in turns_of(rendered.runs) if turn.message == number), None)
     said = [run for run in rendered.runs if run.origin.message == number and not run.origin.trusted]
@@ -170,8 +172,8 @@ def _closing(request: Request, old: Columns, number: int, *, ended: bool, text: 
 def _spliced(old: Columns, sampled: list[int], texts: list[str], number: int, said: int, closing: str) -> Columns:
     """Put sampled ids behind `old`, and what closes the turn behind them."""
     start, text, before = len(old.text), "".join(texts), old.offsets
-    ends = (start + np.cumsum([len(piece) for piece in texts], dtype=np.int64)).astype(np.uint64)
-    starts = np.concatenate([np.array([start], np.uint64), ends])[: len(ends)]
+    ends = start + np.cumsum([len(piece) for piece in texts], dtype=np.int64)
+    starts = np.concatenate([np.array([start], np.int64), ends])[: len(ends)]
     said, end = start + said, start + len(text)
     runs = [*_in_turn(old.rendered.runs, number), Run(start, said, Origin(False, number, "content"))]
     pinned = Columns(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -113,7 +114,7 @@ def check(core: Tokenizer, rules: Rules) -> None:
         for token in rule.tokens:
             if token not in [found for _, _, found in core.find_added_tokens(token)]:
                 raise ChatError(
-                    f"{rule!r} names {token!r}, which is no added token of this tokenizer; see its added_tokens_encoder."
+                    f"{rule!r} names {token!r}, which is no added token of this tokenizer; see added_tokens_encoder."
                 )
 
 
@@ -124,10 +125,16 @@ def refuse(core: Tokenizer, rendered: Rendered, parts: Sequence[Part], rules: Ru
         ChatError: It spells a token that is an error there; or a filter hid who wrote a token, and no rule says what
             to make of it.
     """
-    for start, end, token in core.find_added_tokens(rendered.text, parts):
-        for run in rendered.runs:
-            if run.start < end and start < run.end and not run.origin.trusted:
-                _refuse_token(token, start, run.origin, rules.rule(run.origin, roles))
+    found = core.find_added_tokens(rendered.text, parts)
+    if not found or (rules.all_text and not any(origin.lost for _, _, origin in rendered.runs)):
+        return
+    runs = rendered.runs
+    for start, end, token in found:
+        at = max(bisect_right(runs, start, key=lambda run: run.start) - 1, 0)
+        while at < len(runs) and runs[at].start < end:
+            if not runs[at].origin.trusted:
+                _refuse_token(token, start, runs[at].origin, rules.rule(runs[at].origin, roles))
+            at += 1
 
 
 def _refuse_token(token: str, at: int, origin: Origin, rule: Rule | None) -> None:

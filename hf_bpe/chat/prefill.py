@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
-from transformers.utils.chat_template_utils import _REASONING_FIELDS, _plain_template_data
+from hf_bpe.chat.conversions import REASONING, to_json
 
 TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 """The tag of `transformers` 5.24. A template that trims leaves its last character off."""
@@ -17,11 +18,11 @@ def with_prefill(chat: list[dict[Any, Any]], wanted: bool | str, source: str) ->
         Exception: Any, where upstream raises one.
     """
     field = wanted if isinstance(wanted, str) else "content"
-    last = _plain_template_data(chat[-1])
+    last = deepcopy(to_json(chat[-1]))
     text = last[field]
     fields = [field]
-    if field in _REASONING_FIELDS:
-        fields = [name for name in _REASONING_FIELDS if last.get(name) == text]
+    if field in REASONING:
+        fields = [name for name in REASONING if last.get(name) == text]
     if not any(name in source for name in fields):
         raise ValueError(f"the template reads no field {field!r}")
     if isinstance(text, list | tuple):

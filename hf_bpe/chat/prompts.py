@@ -10,7 +10,7 @@ PROMPT = Origin(trusted=True)
 
 
 def prompt_of(request: Request, rendered: Rendered) -> str:
-    """Return the generation prompt of a rendered chat, or of what stands before its first answer; "" if none is known."""
+    """Return the generation prompt of a chat, or of what stands before its first answer; "" if none is known."""
     if request.prompts:
         return written_last(rendered)
     first = next((at for at, role in enumerate(request.roles) if role == "assistant"), None)
@@ -25,7 +25,7 @@ def _asked_for(request: Request, messages: tuple[object, ...]) -> str:
             request.render(messages, add_generation_prompt=asked, continue_final_message=False)  # type: ignore[arg-type]
             for asked in (True, False)
         )
-    except Exception:  # noqa: BLE001  # a template may want the roles in another order
+    except Exception:  # a template may want the roles in another order
         return ""
     if prompted.text == plain.text:
         return ""

@@ -148,7 +148,8 @@ def cuts(text: Traced, spans: Iterable[tuple[int, int]]) -> list[Any]:
     """Cut spans, which ascend and don't overlap, out of a string."""
     source = source_of(text)
     if type(source) is not tuple:
-        return [make(str.__getitem__(text, slice(start, end)), source) for start, end in spans]
+        whole = plain(text)
+        return [make(whole[start:end], source) for start, end in spans]
     result = []
     pieces = [piece for piece in flat(text) if piece]
     number = offset = 0

@@ -79,7 +79,7 @@ class Rendered:
         return hash(self.text)
 
     def __reduce__(self) -> tuple[type[Rendered], tuple[str, tuple[Run, ...]]]:
-        """Pickle text and runs."""
+        """Return what a copy is made of, in another process, too."""
         return Rendered, (self.text, self.runs)
 
     def __repr__(self) -> str:

@@ -1,6 +1,7 @@
 """Renders a chat to text that knows who wrote which character.
 
-Guarantee: the text is that of `transformers` 5.24 `apply_chat_template(tokenize=False)`, and so are the errors: what
+Guarantee: the text is that of the installed `transformers`' `apply_chat_template(tokenize=False)` (made
+with 5.24), and so are the errors: what
 fails here is rendered by upstream once more, which raises what it raises. Only [`Limits`][hf_bpe.chat.limits.Limits]
 are ours. If upstream succeeds where we failed, its text is returned, and all of it counts as the caller's.
 """
@@ -8,19 +9,20 @@ are ours. If upstream succeeds where we failed, its text is returned, and all of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
 from hf_bpe.chat.arguments import Arguments, arguments, refuse
 from hf_bpe.chat.containers import trace, trace_messages
-from hf_bpe.chat.environment import Compiled, TracingContext, compiled
+from hf_bpe.chat.environment import Compiled, TracingContext, compiled, traced_clock
 from hf_bpe.chat.limits import METER, Limits, Meter
 from hf_bpe.chat.prefill import cut_prefill
 from hf_bpe.chat.provenance import LOST, template
 from hf_bpe.chat.rendered import Rendered, Run
 from hf_bpe.chat.turns import runs_of, trusted_of
-from hf_bpe.chat.upstream import render_plainly
+from hf_bpe.chat.upstream import render_plainly, upstreams_time
 from hf_bpe.errors import ChatError
 
 Messages = Sequence[Mapping[str, Any]]
@@ -36,6 +38,7 @@ def render(
     chat_template: str | None = None,
     add_generation_prompt: bool = False,
     continue_final_message: bool | str = False,
+    clock: datetime | None = None,
     limits: Limits = Limits(),  # noqa: B008  # immutable
     **kwargs: Any,
 ) -> Rendered:
@@ -52,6 +55,7 @@ def render(
         chat_template: A template, or the name of one of the tokenizer's, in place of its default.
         add_generation_prompt: Whether the template should begin the assistant's turn.
         continue_final_message: Whether to leave the last message open, or the name of the field to go on with.
+        clock: What `strftime_now` in templates should take for now. By default, it's the time.
         limits: How many iterations and characters the template may use.
         **kwargs: Variables of the template.
 
@@ -79,12 +83,14 @@ def render(
         messages = list(messages) or iter(())  # type: ignore[assignment]  # upstream refuses only a list that is empty
     token = METER.set(Meter(limits))
     try:
-        return rendered(tokenizer, messages, options, kwargs)
+        return rendered(tokenizer, messages, options, kwargs, clock)
     finally:
         METER.reset(token)
 
 
-def rendered(tokenizer: Any, messages: Any, options: dict[str, Any], kwargs: dict[str, Any]) -> Rendered:
+def rendered(
+    tokenizer: Any, messages: Any, options: dict[str, Any], kwargs: dict[str, Any], clock: datetime | None
+) -> Rendered:
     """Render, or raise what upstream raises."""
     source = tokenizer.get_chat_template(options["chat_template"], options["tools"])
     program = None
@@ -94,7 +100,10 @@ def rendered(tokenizer: Any, messages: Any, options: dict[str, Any], kwargs: dic
         variables = traced(given, program, tokenizer.special_tokens_map)
     except Exception as error:
         return by_upstream(tokenizer, messages, {**options, **kwargs}, program, error)
-    pieces = run(program, variables, lambda: render_plainly(source, given))
+    if program.has_clock and "strftime_now" not in variables:
+        clock = clock or upstreams_time()
+        variables["strftime_now"] = traced_clock(clock.strftime)
+    pieces = run(program, variables, lambda: render_plainly(source, given, clock))
     text = "".join(pieces)
     try:
         length = len(text) if given.prefill is None else cut_prefill(text, given.prefill)
@@ -129,8 +138,10 @@ def run(program: Compiled, variables: dict[str, Any], otherwise: Callable[[], st
                 meter.charge(meter.limits.characters - left)
     except ChatError:
         raise
-    except Exception:  # upstream has met the same, and its words are the ones that callers know
-        return [otherwise()]
+    except Exception:
+        if not program.is_repeatable:
+            raise
+        return [otherwise()]  # upstream meets the same, and its words are those that callers know
     return pieces
 
 

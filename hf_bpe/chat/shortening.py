@@ -19,7 +19,9 @@ def cuts_of(roles: Sequence[str]) -> tuple[int, list[int]]:
     return kept, [at for at, role in enumerate(roles) if role == "user" and at > kept]
 
 
-def first_that_fits(cuts: Sequence[int], dropped: Sequence[int], excess: int, fits: Callable[[int], bool]) -> int | None:
+def first_that_fits(
+    cuts: Sequence[int], dropped: Sequence[int], excess: int, fits: Callable[[int], bool]
+) -> int | None:
     """Return the first of `cuts` from which on the chat fits, or None.
 
     Args:

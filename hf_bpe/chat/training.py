@@ -57,7 +57,7 @@ class Turn(NamedTuple):
 
 
 def turns_of(runs: Sequence[Run]) -> list[Turn]:
-    """Return the turns. What the caller gave beside the messages (tools, variables) belongs to the turn that it is in."""
+    """Return the turns. What the caller gave beside the messages (tools, variables) belongs to the turn around it."""
     begins: list[tuple[int, int | None]] = []
     for at, (_, _, (_, message, field, _)) in enumerate(runs):
         apart = message is None and field is not None

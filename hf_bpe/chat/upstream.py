@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import lru_cache
 from math import prod
 from typing import Any
 
 from jinja2 import Template, nodes
 from jinja2.compiler import CodeGenerator
-from transformers.utils.chat_template_utils import _compile_jinja_template, _plain_template_data
+from transformers.utils import chat_template_utils
+from transformers.utils.chat_template_utils import _compile_jinja_template
 
 from hf_bpe.chat.arguments import Arguments
+from hf_bpe.chat.conversions import to_json
 
 LARGE = 10**8
 """What an expression of literals may grow to while upstream's compiler folds it."""
@@ -34,11 +37,19 @@ def plain_template(source: str) -> Template:
     return template
 
 
-def render_plainly(source: str, given: Arguments) -> str:
+def render_plainly(source: str, given: Arguments, clock: datetime | None) -> str:
     """Return what upstream's template prints, or raise what it raises: at a place that we have reached in bounds."""
-    variables = {name: _plain_template_data(value) for name, value in given.variables.items()}
+    variables = {name: to_json(value) for name, value in given.variables.items()}
     variables["add_generation_prompt"] = given.variables["add_generation_prompt"]
-    return plain_template(source).render(**variables, messages=_plain_template_data(given.chat))
+    if clock is not None:
+        variables.setdefault("strftime_now", clock.strftime)
+    return plain_template(source).render(**variables, messages=to_json(given.chat))
+
+
+def upstreams_time() -> datetime:
+    """Return what is now for upstream: one moment for a whole render, so that it can be repeated."""
+    now: datetime = vars(chat_template_utils)["datetime"].now()
+    return now
 
 
 def folds_large(tree: nodes.Template) -> bool:

@@ -68,14 +68,11 @@ impl NormalizedText {
         }
     }
 
-    /// Each character of the text: its bytes, and the bytes of the original that it stands for, with those behind them
-    /// that stand for nothing any more.
+    /// Each character of the text: its bytes, and the bytes of the original that it stands for.
     pub fn characters(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + '_ {
         self.text.char_indices().map(|(at, char)| {
             let end = at + char.len_utf8();
-            let (from, to) = (self.alignments[at].0, self.alignments[end - 1].1);
-            let next = self.alignments.get(end).map_or(self.original.end, |next| next.0);
-            (at..end, from..to.max(next))
+            (at..end, self.alignments[at].0..self.alignments[end - 1].1)
         })
     }
 

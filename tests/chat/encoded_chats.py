@@ -25,7 +25,7 @@ CHATML = (
 FORGETFUL = (
     "{% for message in messages %}{{ '<|im_start|>' + message.role + '\\n' }}"
     "{% if message.role == 'assistant' and '</think>' in message.content %}"
-    "{% if loop.last %}{{ '<think>' + message.content.split('</think>')[0].split('<think>')[-1] + '</think>' }}{% endif %}"
+    "{% if loop.last %}{{ '<think>' + message.content.split('</think>')[0].split('<think>')[-1] }}</think>{% endif %}"
     "{{ message.content.split('</think>')[-1] }}{% else %}{{ message.content }}{% endif %}"
     "{{ '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
@@ -80,7 +80,9 @@ def _metaspace() -> Tokenizer:
 
 def _lowercase() -> Tokenizer:
     tokenizer = _bytes()
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()])
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()]
+    )
     return tokenizer
 
 

@@ -41,9 +41,7 @@ def test_masks_are_those_of_training_templates(shared: Path, template: str) -> N
         if "ids" not in expected:
             continue
         case = conversations[name]
-        encoding = chat.encode(
-            tokenizer, case["messages"], chat_template=source, training=training, **options(case)
-        )
+        encoding = chat.encode(tokenizer, case["messages"], chat_template=source, training=training, **options(case))
         assert trained(encoding) == expected["masked"], name
         if encoding.ids == expected["ids"]:
             assert encoding.assistant_mask == expected["assistant_masks"], name

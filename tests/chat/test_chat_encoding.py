@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,7 @@ def test_truncation_drops_as_few_of_the_oldest_exchanges_as_it_must(system: list
     messages = [*system, *(message for turns in exchanges for message in turns)]
     encoding = chat.encode(small(), messages, add_generation_prompt=True)
     shorter = [
-        chat.encode(small(), [*system, *sum(exchanges[first:], [])], add_generation_prompt=True) for first in range(5)
+        chat.encode(small(), [*system, *chain(*exchanges[first:])], add_generation_prompt=True) for first in range(5)
     ]
 
     for max_length in range(len(shorter[-1]), len(encoding) + 2):
@@ -166,7 +167,8 @@ def test_a_chat_that_cannot_be_cut_down_is_an_error() -> None:
     rest = len(chat.encode(small(), [SYSTEM, *exchange(1)]))
 
     with pytest.raises(
-        ChatError, match=rf"max_length is 9, but messages\[:1\] and messages\[3:\] alone have {rest} tokens; whole turns"
+        ChatError,
+        match=rf"max_length is 9, but messages\[:1\] and messages\[3:\] alone have {rest} tokens; whole turns",
     ):
         encoding.truncate(9)
     with pytest.raises(ChatError, match=r"max_length is 3, but messages\[0:\] alone have \d+ tokens; whole turns"):

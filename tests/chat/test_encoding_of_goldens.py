@@ -1,4 +1,4 @@
-"""The ids of golden chats: upstream's where no control token stands in the caller's data, by provenance where one does."""
+"""The ids of golden chats: upstream's, but where a control token stands in the caller's data."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ def test_every_column_has_one_entry_a_token(shared: Path, name: str) -> None:
         columns = (encoding.offsets, encoding.message_index, encoding.field, encoding.assistant_mask, encoding.labels())
 
         assert {len(column) for column in columns} == {len(encoding)}, case["id"]
-        for (start, end), message, field in zip(
-            encoding.offsets, encoding.message_index, encoding.field, strict=True
-        ):
+        for (start, end), message, field in zip(encoding.offsets, encoding.message_index, encoding.field, strict=True):
             run = next(run for run in encoding.columns.rendered.runs if run.start <= start < run.end)
             assert (run.origin.message, run.origin.field) == (message, field), case["id"]
             assert start < end <= len(encoding.text), case["id"]
@@ -86,7 +84,16 @@ def test_public_names_are_sorted_and_documented() -> None:
 def test_small_vocabularies_give_upstreams_ids(kind: str) -> None:
     ours = small(kind)
     upstream: PreTrainedTokenizerFast = PreTrainedTokenizerFast.from_pretrained(made(kind), chat_template=CHATML)
-    contents = ["hello world", "", " ", "\n\nCafé, naïve\u0301 漢字 🙂", "12345\n", "<|im", "e\u0301\u0323", "\u1100\u1161"]
+    contents = [
+        "hello world",
+        "",
+        " ",
+        "\n\nCafé, naïve\u0301 漢字 🙂",
+        "12345\n",
+        "<|im",
+        "e\u0301\u0323",
+        "\u1100\u1161",
+    ]
     messages = [{"role": role, "content": content} for content in contents for role in ("user", "assistant")]
 
     for count in (1, 2, len(messages)):

@@ -17,7 +17,7 @@ USER, ASSISTANT = ({"role": role, "content": "hello dog"} for role in ("user", "
 
 def long_chat(turns: int) -> list[dict[str, Any]]:
     """Return a chat of user and assistant in turn."""
-    words = "the quick brown fox jumps over a lazy dog, then it reads 42 lines of code".split()
+    words = ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog,", "then", "it", "reads", "42", "lines"]
     draw = random.Random(turns)
     contents = (" ".join(draw.choices(words, k=25)) for _ in range(turns))
     return [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
@@ -43,7 +43,7 @@ def test_append_equals_encoding_everything(shared: Path, name: str) -> None:
         for count in range(1, len(case["messages"])):
             try:
                 start = chat.encode(tokenizer, case["messages"][:count], **options(case))
-            except Exception:  # noqa: BLE001, S112  # half a chat may be none
+            except Exception:  # half a chat may be none
                 continue
             grown = start.append(case["messages"][count:])
             assert_same(grown, whole)
@@ -116,7 +116,9 @@ def test_append_to_a_prefill_closes_it() -> None:
     assert grown.changed_message is None
 
 
-@pytest.mark.parametrize("text", ["hello dog<|im_end|>", "hello dog", "", "<|im_end|>", "<think>x</think>é 漢<|im_end|>"])
+@pytest.mark.parametrize(
+    "text", ["hello dog<|im_end|>", "hello dog", "", "<|im_end|>", "<think>x</think>é 漢<|im_end|>"]
+)
 def test_splice_keeps_what_was_sampled_and_closes_the_turn(text: str) -> None:
     tokenizer = small()
     start = chat.encode(tokenizer, [USER], add_generation_prompt=True)
@@ -223,5 +225,7 @@ def test_splice_needs_an_open_turn() -> None:
     prompted = chat.encode(tokenizer, [USER], add_generation_prompt=True)
 
     for closed in (chat.encode(tokenizer, [USER]), prompted.splice([5])):
-        with pytest.raises(ValueError, match=r"splice\(\) goes on in an open turn of the assistant: encode with add_gen"):
+        with pytest.raises(
+            ValueError, match=r"splice\(\) goes on in an open turn of the assistant: encode with add_gen"
+        ):
             closed.splice([5])

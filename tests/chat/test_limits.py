@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections import UserDict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
@@ -293,3 +296,41 @@ def test_the_callers_data_is_left_as_it_was() -> None:
     render(stock(), chat, chat_template="{{ messages[0].content }}", continue_final_message=True)
 
     assert chat == [{"role": "assistant", "content": [{"text": "a"}], "thinking": "t", "none": None}]
+
+
+def test_a_pinned_clock_is_what_templates_take_for_now() -> None:
+    clock = datetime(2024, 7, 26, 12, tzinfo=UTC)
+
+    rendered = render(stock(), CHAT, chat_template="{{ strftime_now('%d %b %Y') }}{{ date }}", clock=clock, date="|")
+
+    assert (rendered.text, rendered.trusted) == ("26 Jul 2024|", ((0, 11),))
+
+
+def test_a_rendered_chat_can_be_pickled() -> None:
+    rendered = render(stock(), CHAT, chat_template="<{{ messages[0].content }}>")
+
+    assert pickle.loads(pickle.dumps(rendered)) == rendered
+
+
+def test_a_template_that_draws_lots_is_not_run_again_for_its_error() -> None:
+    template = "{{ ['a', 'a'] | random }}{{ messages[0].none.none }}{% if false %}{{ 'b' * 10**11 }}{% endif %}"
+
+    assert ours(CHAT, template)[1] == "UndefinedError"
+
+
+def test_a_template_that_asks_for_the_time_twice_gets_one_answer() -> None:
+    template = "{% set a = strftime_now('%f') %}{% for i in range(9999) %}{% endfor %}{{ a == strftime_now('%f') }}"
+
+    assert render(stock(), CHAT, chat_template=template).text == "True"
+
+
+def test_threads_render_at_the_same_time_as_one_would() -> None:
+    template = (
+        "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}{% endfor %}{% for i in range(900) %}{% endfor %}"
+    )
+    chats = [[{"role": "user", "content": f" {number} "}] * (number % 7 + 1) for number in range(200)]
+
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda chat: render(stock(), chat, chat_template=template, limits=SMALL), chats))
+
+    assert together == [render(stock(), chat, chat_template=template) for chat in chats]

@@ -37,7 +37,10 @@ THOUGHT = ["<|im_start|>", "<think>", "</think>", "<|im_end|>"]
         ({"assistant": Allow("<think>", "</think>")}, [*TURN, *THOUGHT]),
         (Allow("<think>", "</think>"), [*TURN, *THOUGHT]),
         ({"user": Allow("<think>"), "tools": "error"}, [*TURN, *TURN]),
-        ({"user": Allow("<|im_end|>"), "assistant": Allow("</think>")}, [*TURN, "<|im_end|>", "<|im_start|>", *THOUGHT[2:]]),
+        (
+            {"user": Allow("<|im_end|>"), "assistant": Allow("</think>")},
+            [*TURN, "<|im_end|>", "<|im_start|>", *THOUGHT[2:]],
+        ),
     ],
 )
 def test_a_policy_says_which_tokens_pass(policy: Any, expected: list[str]) -> None:
@@ -109,7 +112,9 @@ def test_a_token_whose_writer_a_filter_hides_is_an_error_unless_the_policy_says(
 
 @pytest.mark.parametrize("policy", ["tex", 3, {"user": None}, {"user": ["<think>"]}, ["text"]])
 def test_anything_else_is_no_policy(policy: Any) -> None:
-    with pytest.raises(TypeError, match=r"a policy is 'text', 'error', Allow\(\.\.\.\) or a dict of these by role, got"):
+    with pytest.raises(
+        TypeError, match=r"a policy is 'text', 'error', Allow\(\.\.\.\) or a dict of these by role, got"
+    ):
         chat.encode(small(), CHAT, policy=policy)
 
 

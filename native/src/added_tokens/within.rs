@@ -72,7 +72,8 @@ impl AddedTokens {
     }
 
     fn few(&self, names: &[String]) -> Result<Few> {
-        let unknown = |name: &String| Error::Value(format!("'{}' is not an added token", name.escape_debug()));
+        let unknown =
+            |name: &String| Error::Value(format!("'{}' is not an added token", name.escape_debug()));
         let place = |name: &String| self.place(name).ok_or_else(|| unknown(name));
         let places = names.iter().map(place).collect::<Result<HashSet<_>>>()?;
         let few = |stage| self.finder(stage).map_or(Ok(None), |finder| finder.few(&places));
@@ -97,7 +98,9 @@ impl AddedTokens {
             };
             let range = part.range.start.max(within.start)..part.range.end;
             let found = finder.filter(|_| !range.is_empty());
-            found.into_iter().flat_map(move |finder| finder.find_in(text, range.clone()))
+            found
+                .into_iter()
+                .flat_map(move |finder| finder.find_in(text, range.clone()))
         })
     }
 
@@ -133,44 +136,72 @@ impl Within {
     /// Whether a part holds all of `range`.
     pub fn holds(&self, range: &Range<usize>) -> bool {
         let place = self.parts.partition_point(|part| part.range.end < range.end);
-        self.parts.get(place).is_some_and(|part| part.range.start <= range.start)
+        self.parts
+            .get(place)
+            .is_some_and(|part| part.range.start <= range.start)
     }
 
     /// The parts of the segment `range`, in bytes of the segment.
     pub fn segment(&self, range: &Range<usize>) -> Self {
-        let first = self.parts.partition_point(|part| part.range.end <= range.start);
-        let inside = self.parts[first..].iter().take_while(|part| part.range.start < range.end);
         let clip = |at: usize| at.clamp(range.start, range.end) - range.start;
-        self.with_parts(inside.map(|part| Part {
+        self.with_parts(self.inside(range).map(|part| Part {
             range: clip(part.range.start)..clip(part.range.end),
             list: part.list,
         }))
     }
 
-    /// The parts of the normal form of `text`: of the characters that come from one part alone, whatever else the
-    /// normalizer dropped, joined or moved.
-    pub fn normalized(&self, text: &str, normalized: &NormalizedText) -> Self {
-        let mut parts: Vec<Part> = Vec::new();
-        let parts_of_text = self.parts.iter().map(|part| Part {
-            range: part.range.start..without_open_end(text, &part.range),
-            list: part.list,
+    /// The parts of the normal form of the segment `range` of `text`: of the characters that come from one part alone,
+    /// and would be the same if nothing stood around it.
+    ///
+    /// # Errors
+    /// What `normalize` raises.
+    pub fn normalized(
+        &self,
+        text: &str,
+        range: &Range<usize>,
+        normalized: &NormalizedText,
+        normalize: impl Fn(&str) -> Result<String>,
+    ) -> Result<Self> {
+        let closed = self.inside(range).map(|part| {
+            let clipped = part.range.start.max(range.start)..part.range.end.min(range.end);
+            let start = if clipped.start > range.start {
+                marks_end(text, clipped.start)
+            } else {
+                clipped.start
+            };
+            let end = closed_end(&text[..range.end], &clipped, &normalize)?;
+            Ok(Part {
+                range: start..end.max(start),
+                list: part.list,
+            })
         });
-        let parts_of_text: Vec<_> = parts_of_text.collect();
+        let closed = closed.collect::<Result<Vec<_>>>()?;
+        let mut parts: Vec<Part> = Vec::new();
         let mut last = None;
         for (range, origin) in normalized.characters() {
-            let place = parts_of_text.partition_point(|part| part.range.end < origin.end);
+            let place = closed.partition_point(|part| part.range.end < origin.end);
             let holds = |part: &&Part| part.range.start <= origin.start && origin.start < part.range.end;
-            let Some(part) = parts_of_text.get(place).filter(holds) else {
+            let Some(part) = closed.get(place).filter(holds) else {
                 last = None;
                 continue;
             };
             match parts.last_mut().filter(|_| last == Some(place)) {
                 Some(grown) => grown.range.end = range.end,
-                None => parts.push(Part { range, list: part.list }),
+                None => parts.push(Part {
+                    range,
+                    list: part.list,
+                }),
             }
             last = Some(place);
         }
-        self.with_parts(parts.into_iter())
+        Ok(self.with_parts(parts.into_iter()))
+    }
+
+    fn inside<'a>(&'a self, range: &'a Range<usize>) -> impl Iterator<Item = &'a Part> {
+        let first = self.parts.partition_point(|part| part.range.end <= range.start);
+        self.parts[first..]
+            .iter()
+            .take_while(|part| part.range.start < range.end)
     }
 
     fn with_parts(&self, parts: impl Iterator<Item = Part>) -> Self {
@@ -187,7 +218,9 @@ fn joined(parts: Vec<Part>) -> Vec<Part> {
     let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
     for part in parts {
         match joined.last_mut() {
-            Some(last) if last.list.is_none() && part.list.is_none() && last.range.end == part.range.start => {
+            Some(last)
+                if last.list.is_none() && part.list.is_none() && last.range.end == part.range.start =>
+            {
                 last.range.end = part.range.end;
             }
             _ => joined.push(part),
@@ -196,13 +229,32 @@ fn joined(parts: Vec<Part>) -> Vec<Part> {
     joined
 }
 
-/// The end of `part` without the last base character and its marks, where a mark behind the part belongs to them too:
-/// normal forms may move marks past each other.
-fn without_open_end(text: &str, part: &Range<usize>) -> usize {
+fn is_mark(char: char) -> bool {
     static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\p{M}").expect("a fixed pattern"));
-    if !MARK.is_match(&text[part.end..]) {
-        return part.end;
+    !char.is_ascii() && MARK.is_match(char.encode_utf8(&mut [0; 4]))
+}
+
+/// Where the marks at `start` end.
+fn marks_end(text: &str, start: usize) -> usize {
+    let marks = text[start..].chars().take_while(|&char| is_mark(char));
+    start + marks.map(char::len_utf8).sum::<usize>()
+}
+
+/// The end of `part`; without its last base character and marks, if what stands behind the part changes their normal
+/// form: a mark that moves before theirs, a vowel that joins a consonant, a letter after a final sigma.
+fn closed_end(text: &str, part: &Range<usize>, normalize: impl Fn(&str) -> Result<String>) -> Result<usize> {
+    let spelled = &text[part.clone()];
+    let (last, next) = (spelled.chars().next_back(), text[part.end..].chars().next());
+    let (Some(last), Some(next)) = (last, next) else {
+        return Ok(part.end);
+    };
+    if last.is_ascii() && next.is_ascii() {
+        return Ok(part.end);
     }
-    let base = text[part.clone()].char_indices().rev().find(|(at, _)| !MARK.is_match(&text[part.start + at..]));
-    part.start + base.map_or(0, |(at, _)| at)
+    let behind = marks_end(text, part.end + next.len_utf8());
+    if normalize(&text[part.start..behind])?.starts_with(&normalize(spelled)?) {
+        return Ok(part.end);
+    }
+    let base = spelled.char_indices().rev().find(|&(_, char)| !is_mark(char));
+    Ok(part.start + base.map_or(0, |(at, _)| at))
 }

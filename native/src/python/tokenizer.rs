@@ -32,6 +32,9 @@ type Flags = (String, bool, bool, bool, bool, bool);
 /// The ids of several texts in a row, and where each text begins and the last one ends.
 type FlatIds<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 
+/// Ids, and of some of them their places and characters.
+type AnchoredIds<'py> = (Bound<'py, PyList>, Vec<(usize, usize, usize)>);
+
 /// How to build a pickled tokenizer: `from_json`, the JSON and the seed for dropout.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<u64>));
 
@@ -447,7 +450,7 @@ impl PyTokenizer {
         parts: Vec<GivenPart>,
         lists: Vec<Vec<String>>,
         start: usize,
-    ) -> PyResult<(Bound<'py, PyList>, Vec<(usize, usize, usize)>)> {
+    ) -> PyResult<AnchoredIds<'py>> {
         let text = Text::new(text, "text")?;
         let within = read_within(&self.core, &text, &parts, &lists, start)?;
         let (ids, anchors) = self.run(py, text.as_str().len(), |core| {
@@ -468,14 +471,20 @@ impl PyTokenizer {
         parts: Vec<GivenPart>,
         lists: Vec<Vec<String>>,
         start: usize,
-    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyArray1<u64>>)> {
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyArray1<i64>>)> {
         let text = Text::new(text, "text")?;
         let within = read_within(&self.core, &text, &parts, &lists, start)?;
         let mut encoding = self.run(py, text.as_str().len(), |core| {
             core.align_within(text.as_str(), &within)
         })?;
-        encoding.offsets.iter_mut().for_each(|offsets| text.restore(offsets));
-        let flat = encoding.offsets.iter().flat_map(|&(start, end)| [start as u64, end as u64]);
+        encoding
+            .offsets
+            .iter_mut()
+            .for_each(|offsets| text.restore(offsets));
+        let flat = encoding
+            .offsets
+            .iter()
+            .flat_map(|&(start, end)| [start as i64, end as i64]);
         let offsets = PyArray1::from_vec(py, flat.collect());
         Ok((self.ints.list(py, &encoding.ids)?, offsets))
     }

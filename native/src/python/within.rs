@@ -41,13 +41,19 @@ fn bytes_of(text: &Text, positions: impl Iterator<Item = usize>) -> PyResult<Vec
     let bytes = positions.map(|position| {
         let wanted = text.character(position);
         let skipped = wanted.checked_sub(char)?;
-        byte = if is_ascii { wanted } else { byte + byte_of(&whole[byte..], skipped)? };
+        byte = if is_ascii {
+            wanted
+        } else {
+            byte + byte_of(&whole[byte..], skipped)?
+        };
         char = wanted;
         (byte <= whole.len()).then_some(byte)
     });
     let bytes: Option<Vec<_>> = bytes.collect();
     bytes.ok_or_else(|| {
-        PyValueError::new_err("positions of parts must ascend and end with the text: each is (start, end, list)")
+        PyValueError::new_err(
+            "positions of parts must ascend and end with the text: each is (start, end, list)",
+        )
     })
 }
 

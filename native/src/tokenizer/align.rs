@@ -175,7 +175,8 @@ impl Tokenizer {
         }
         let within = match allowed {
             Allowed::Within(_) if self.added.none_normalized() => None,
-            Allowed::Within(within) => Some(within.normalized(text, &normalized)),
+            Allowed::Within(within) if unchanged => Some(within.segment(&range)),
+            Allowed::Within(within) => Some(self.normal_parts(within, text, &range, &normalized)?),
             _ => None,
         };
         let allowed = within.as_ref().map_or(allowed, Allowed::Within);

@@ -349,7 +349,8 @@ impl Tokenizer {
             }
             _ => {
                 let aligned = self.normalize_aligned(segment, start)?;
-                let within = within.map(|within| within.normalized(text, &aligned));
+                let within = within.map(|within| self.normal_parts(within, text, &range, &aligned));
+                let within = within.transpose()?;
                 let allowed = within.as_ref().map_or(allowed, Allowed::Within);
                 return self.aligned_into(&aligned, allowed, model, state, ids);
             }

@@ -11,6 +11,7 @@ use super::encode::check_length;
 use crate::Result;
 use crate::added_tokens::{Allowed, Within};
 use crate::encoding::Encoding;
+use crate::normalized::NormalizedText;
 use crate::vocab::TokenId;
 
 /// An added token that was found in the text as it was given: what stands before it and what stands behind it are
@@ -41,7 +42,10 @@ impl Tokenizer {
                 let Some(id) = id else {
                     return self.segment_into(text, range, allowed, &model, state, &mut ids);
                 };
-                anchors.push(Anchor { token: ids.len(), range });
+                anchors.push(Anchor {
+                    token: ids.len(),
+                    range,
+                });
                 ids.push(id);
                 Ok(())
             })
@@ -59,6 +63,20 @@ impl Tokenizer {
         let draw = self.draw().at(0);
         self.states
             .with(|state| self.align_text(text, Allowed::Within(within), draw, state, out))
+    }
+
+    /// The parts of the normal form of the segment `range` of `text`.
+    pub(super) fn normal_parts(
+        &self,
+        within: &Within,
+        text: &str,
+        range: &Range<usize>,
+        normalized: &NormalizedText,
+    ) -> Result<Within> {
+        within.normalized(text, range, normalized, |part| match &self.normalizer {
+            Some(normalizer) => Ok(normalizer.normalize(part)?.into_owned()),
+            None => Ok(part.to_owned()),
+        })
     }
 
     /// Each added token that `text` spells and no part of `within` holds: bytes of the text, and the id.
