@@ -42,6 +42,8 @@ class CheckpointError(HfBpeError, ValueError):
 
 class CorpusError(HfBpeError, ValueError):
     """A file of texts is damaged, or holds no texts. The message names the file, and the line or the column."""
+
+
 class ChatError(HfBpeError, ValueError):
     """A chat can't be rendered or encoded within the rules that were set. The text names the message, if known."""
 
