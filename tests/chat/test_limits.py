@@ -233,7 +233,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(options))
 def test_odd_options_get_upstreams_text_or_error(options: dict[str, Any]) -> None:
     endings: list[dict[str, Any]] = [
         {"role": "assistant", "content": "ho "},
