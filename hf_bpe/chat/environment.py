@@ -18,7 +18,7 @@ from markupsafe import Markup
 from transformers.utils.chat_template_utils import _compile_jinja_template
 
 from hf_bpe.chat.code_generator import TracingCodeGenerator
-from hf_bpe.chat.containers import Message, TracedDict, TracedList
+from hf_bpe.chat.containers import Message, TracedDict, TracedList, built, weigh
 from hf_bpe.chat.filters import printed, traced_filters
 from hf_bpe.chat.limits import Meter, charge
 from hf_bpe.chat.markup import MARKUP, TracedMarkup
@@ -127,6 +127,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         return join([printed(operand) for operand in operands])
 
     printed = staticmethod(printed)
+    built = staticmethod(built)
 
     @staticmethod
     def literal(pieces: tuple[str, ...]) -> Any:
@@ -141,6 +142,8 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
     def getattr(self, obj: Any, attribute: str) -> Any:
         """Return an attribute or item, as upstream's sandbox does."""
         kind = type(obj)
+        if kind is str:
+            obj, kind = make(obj, LOST), Traced  # whose methods are bounded
         plain = PLAIN.get(kind)
         if plain is not None:
             if attribute not in plain:
@@ -165,6 +168,8 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         try:
             return obj[argument]
         except (TypeError, LookupError):
+            if type(obj) is str:
+                return self.getattr(obj, argument) if isinstance(argument, str) else super().getitem(obj, argument)
             if isinstance(argument, str) and argument not in PLAIN.get(type(obj), (argument,)):
                 return self.undefined(obj=obj, name=argument)
             return super().getitem(obj, argument)
@@ -180,11 +185,10 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         """Call, as upstream's sandbox does, within bounds."""
-        if isinstance(__obj, BuiltinMethodType) and not isinstance(__obj.__self__, str):
-            for value in args:
-                if isinstance(value, int):
-                    charge(max(value, 0) if __obj.__name__ in SIZED else 0)
-        return super().call(__context, __obj, *args, **kwargs)
+        if isinstance(__obj, BuiltinMethodType):
+            bound_method(__obj, (*args, *kwargs.values()))
+        result = super().call(__context, __obj, *args, **kwargs)
+        return built(result) if type(result) is dict else result
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Multiply, raise to a power, or format, within bounds."""
@@ -197,6 +201,21 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
             elif isinstance(one, int) and hasattr(other, "__len__") and operator == "*":
                 charge(max(one, 0) * len(other))
         return super().call_binop(context, operator, left, right)
+
+
+def bound_method(method: BuiltinMethodType, arguments: tuple[Any, ...]) -> None:
+    """Count what a method of bytes or of a number will make, before it does."""
+    owner, name = method.__self__, method.__name__
+    if name in SIZED:
+        charge(max([value for value in arguments if isinstance(value, int)], default=0))
+    elif isinstance(owner, bytes) and name in ("join", "replace"):
+        sizes = [len(value) for value in arguments if isinstance(value, bytes | list | tuple)]
+        charge((len(owner) + 1) * (max(sizes, default=0) + 1))
+        charge(
+            sum(
+                len(item) for value in arguments if isinstance(value, list) for item in value if isinstance(item, bytes)
+            )
+        )
 
 
 SIZED = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"})
