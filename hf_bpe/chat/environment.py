@@ -211,11 +211,7 @@ def bound_method(method: BuiltinMethodType, arguments: tuple[Any, ...]) -> None:
     elif isinstance(owner, bytes) and name in ("join", "replace"):
         sizes = [len(value) for value in arguments if isinstance(value, bytes | list | tuple)]
         charge((len(owner) + 1) * (max(sizes, default=0) + 1))
-        charge(
-            sum(
-                len(item) for value in arguments if isinstance(value, list) for item in value if isinstance(item, bytes)
-            )
-        )
+        charge(sum(weigh(value, {}) for value in arguments))
 
 
 SIZED = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"})
