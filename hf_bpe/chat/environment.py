@@ -1,8 +1,7 @@
 """The sandbox that chat templates run in: that of `transformers`, for traced strings and within limits.
 
-It takes filters, tests, globals and extensions from the environment that `transformers` 5.24 compiles templates with,
-so whatever is registered there holds here. It gives templates nothing that upstream's sandbox doesn't: on strings and
-dicts of ours, only the attributes of `str` and `dict` exist.
+It gives templates nothing that upstream's sandbox doesn't: on strings and dicts of ours, only the attributes of `str`
+and `dict` exist.
 """
 
 from __future__ import annotations
@@ -11,23 +10,19 @@ from functools import lru_cache
 from types import BuiltinMethodType
 from typing import Any
 
-from jinja2 import Template, nodes
 from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
-from transformers.utils.chat_template_utils import _compile_jinja_template
 
 from hf_bpe.chat.code_generator import TracingCodeGenerator
 from hf_bpe.chat.containers import Message, TracedDict, TracedList, built, weigh
-from hf_bpe.chat.filters import printed, traced_filters
+from hf_bpe.chat.filters import printed
 from hf_bpe.chat.limits import Meter, charge
 from hf_bpe.chat.markup import MARKUP, TracedMarkup
 from hf_bpe.chat.printf import formatted
-from hf_bpe.chat.provenance import EMPTY, LOST, TEMPLATE, Marker, Traced, join, make, rope, uniform
-from hf_bpe.chat.roles import known_roles
+from hf_bpe.chat.provenance import EMPTY, LOST, TEMPLATE, Marker, Traced, join, make, rope
 from hf_bpe.chat.str_format import format_traced
 from hf_bpe.chat.string_methods import install
-from hf_bpe.chat.upstream import folds_large
 
 PLAIN: dict[type, frozenset[str]] = {
     Traced: frozenset(dir(str)),
@@ -216,73 +211,3 @@ def bound_method(method: BuiltinMethodType, arguments: tuple[Any, ...]) -> None:
 
 SIZED = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"})
 """Methods of bytes and numbers whose argument is a size."""
-
-
-def bounded_lipsum(lipsum: Any) -> Any:
-    """Return Jinja's generator of nonsense, within bounds."""
-
-    def bounded(n: Any = 5, html: Any = True, min: Any = 20, max: Any = 100) -> Any:
-        for number in (n, min, max):
-            charge(abs(number) if isinstance(number, int) else 0)
-        charge(n * max if isinstance(n, int) and isinstance(max, int) and n > 0 and max > 0 else 0)
-        return lipsum(n, html, min, max)
-
-    return bounded
-
-
-def traced_clock(clock: Any) -> Any:
-    """Return `strftime_now`, whose text is of the origin of its format."""
-
-    def strftime_now(format: Any) -> Any:
-        text = clock(format)
-        return make(text, (uniform(format) if isinstance(format, str) else None) or LOST)
-
-    return strftime_now
-
-
-@lru_cache(maxsize=1)
-def environment() -> TracingEnvironment:
-    """Return the environment, made after that of `transformers`."""
-    upstream = _compile_jinja_template("").environment
-    made = TracingEnvironment(
-        trim_blocks=upstream.trim_blocks,
-        lstrip_blocks=upstream.lstrip_blocks,
-        keep_trailing_newline=upstream.keep_trailing_newline,
-        extensions=[type(extension) for extension in upstream.extensions.values()],
-        optimized=False,
-    )
-    made.filters = traced_filters(upstream.filters)
-    made.tests = upstream.tests
-    made.namespace_type = upstream.globals["namespace"]
-    made.globals.update(upstream.globals)
-    made.globals["lipsum"] = bounded_lipsum(upstream.globals["lipsum"])
-    made.globals["strftime_now"] = traced_clock(upstream.globals["strftime_now"])
-    return made
-
-
-class Compiled:
-    """A template, and what is to be known of it before it runs.
-
-    Attributes:
-        roles: The role names that are its vocabulary.
-        folds_large: Whether upstream's compiler would compute something large.
-        has_clock: Whether it asks for the time.
-        is_repeatable: Whether it prints the same if it runs again, given the same time.
-    """
-
-    def __init__(self, source: str) -> None:
-        """Compile."""
-        self.template: Template = environment().from_string(source)
-        tree = environment().parse(source)
-        literals = {node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)}
-        self.roles = known_roles(literals)
-        self.folds_large = folds_large(tree)
-        names = {node.name for node in tree.find_all(nodes.Name)} | {node.name for node in tree.find_all(nodes.Filter)}
-        self.has_clock = "strftime_now" in names
-        self.is_repeatable = not names & {"lipsum", "random"} and "random" not in literals
-
-
-@lru_cache(maxsize=256)
-def compiled(source: str) -> Compiled:
-    """Return a compiled template, which is kept."""
-    return Compiled(source)
