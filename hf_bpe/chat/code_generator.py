@@ -16,7 +16,7 @@ from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.nodes import Name, Node
 
-NAMES = ("add", "joined", "printed")
+NAMES = ("add", "built", "joined", "printed")
 """Functions of the environment that the code calls by these names."""
 
 
@@ -80,6 +80,27 @@ class TracingCodeGenerator(CodeGenerator):
         self.visit(node.node, frame)
         self.write(", ")
         self.visit_plain(node.arg, frame)
+        self.write(")")
+
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:
+        """Write a list, which is weighed."""
+        self.write("built(")
+        super().visit_List(node, frame)
+        self.write(")")
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
+        """Write a dict, which is weighed."""
+        self.write("built(")
+        super().visit_Dict(node, frame)
+        self.write(")")
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:
+        """Write a tuple, which is weighed if it isn't the target of an assignment."""
+        if node.ctx != "load":
+            super().visit_Tuple(node, frame)
+            return
+        self.write("built(")
+        super().visit_Tuple(node, frame)
         self.write(")")
 
     def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from hf_bpe.chat.conversions import to_json
+from hf_bpe.chat.limits import charge
 from hf_bpe.chat.provenance import LOST, PRINTED, TEMPLATE, Traced, caller, make, uniform, vocabulary
 from hf_bpe.chat.rendered import Origin
 
@@ -13,9 +14,10 @@ from hf_bpe.chat.rendered import Origin
 class TracedDict(dict[Any, Any]):
     """A dict of the caller's. In print, it's the caller's text as a whole."""
 
-    __slots__ = ("origin",)
+    __slots__ = ("origin", "weight")
 
     origin: Origin
+    weight: int
 
     def __str__(self) -> str:
         """Return what a dict prints, traced."""
@@ -26,9 +28,10 @@ class TracedDict(dict[Any, Any]):
 class TracedList(list[Any]):
     """A list of the caller's. In print, it's the caller's text as a whole."""
 
-    __slots__ = ("origin",)
+    __slots__ = ("origin", "weight")
 
     origin: Origin
+    weight: int
 
     def __str__(self) -> str:
         """Return what a list prints, traced."""
@@ -89,6 +92,32 @@ def trace_messages(messages: Iterable[dict[Any, Any]], roles: Collection[str]) -
     traced = TracedList([trace_message(message, index, roles) for index, message in enumerate(messages)])
     traced.origin = caller(None, "messages")
     return traced
+
+
+def weigh(value: Any, seen: dict[int, int]) -> int:
+    """Return about how much text a value is in print; `seen` holds the weights of values that were met before.
+
+    Lists that a template puts into lists again and again grow like powers of two, although each is in memory once.
+    """
+    if isinstance(value, str | bytes):
+        return len(value) + 1
+    if not isinstance(value, dict | list | tuple):
+        return 1
+    weight = seen.get(id(value)) or getattr(value, "weight", None)
+    if weight is None:
+        weight = 1 + sum(weigh(item, seen) for item in value)
+        if isinstance(value, dict):
+            weight += sum(weigh(item, seen) for item in value.values())
+        seen[id(value)] = weight
+        if isinstance(value, TracedDict | TracedList):
+            value.weight = weight
+    return weight
+
+
+def built(value: Any) -> Any:
+    """Return a list, tuple or dict that a template made, after it was weighed."""
+    charge(weigh(value, {}))
+    return value
 
 
 def origin_of(value: Any) -> Origin:

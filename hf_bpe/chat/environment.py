@@ -1,8 +1,7 @@
 """The sandbox that chat templates run in: that of `transformers`, for traced strings and within limits.
 
-It takes filters, tests, globals and extensions from the environment that `transformers` 5.24 compiles templates with,
-so whatever is registered there holds here. It gives templates nothing that upstream's sandbox doesn't: on strings and
-dicts of ours, only the attributes of `str` and `dict` exist.
+It gives templates nothing that upstream's sandbox doesn't: on strings and dicts of ours, only the attributes of `str`
+and `dict` exist.
 """
 
 from __future__ import annotations
@@ -11,23 +10,19 @@ from functools import lru_cache
 from types import BuiltinMethodType
 from typing import Any
 
-from jinja2 import Template, nodes
 from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
-from transformers.utils.chat_template_utils import _compile_jinja_template
 
 from hf_bpe.chat.code_generator import TracingCodeGenerator
-from hf_bpe.chat.containers import Message, TracedDict, TracedList
-from hf_bpe.chat.filters import printed, traced_filters
+from hf_bpe.chat.containers import Message, TracedDict, TracedList, built, weigh
+from hf_bpe.chat.filters import printed
 from hf_bpe.chat.limits import Meter, charge
 from hf_bpe.chat.markup import MARKUP, TracedMarkup
 from hf_bpe.chat.printf import formatted
-from hf_bpe.chat.provenance import EMPTY, LOST, TEMPLATE, Marker, Traced, join, make, rope, uniform
-from hf_bpe.chat.roles import known_roles
+from hf_bpe.chat.provenance import EMPTY, LOST, TEMPLATE, Marker, Traced, join, make, rope
 from hf_bpe.chat.str_format import format_traced
 from hf_bpe.chat.string_methods import install
-from hf_bpe.chat.upstream import folds_large
 
 PLAIN: dict[type, frozenset[str]] = {
     Traced: frozenset(dir(str)),
@@ -127,6 +122,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         return join([printed(operand) for operand in operands])
 
     printed = staticmethod(printed)
+    built = staticmethod(built)
 
     @staticmethod
     def literal(pieces: tuple[str, ...]) -> Any:
@@ -141,6 +137,8 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
     def getattr(self, obj: Any, attribute: str) -> Any:
         """Return an attribute or item, as upstream's sandbox does."""
         kind = type(obj)
+        if kind is str:
+            obj, kind = make(obj, LOST), Traced  # whose methods are bounded
         plain = PLAIN.get(kind)
         if plain is not None:
             if attribute not in plain:
@@ -165,6 +163,8 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         try:
             return obj[argument]
         except (TypeError, LookupError):
+            if type(obj) is str:
+                return self.getattr(obj, argument) if isinstance(argument, str) else super().getitem(obj, argument)
             if isinstance(argument, str) and argument not in PLAIN.get(type(obj), (argument,)):
                 return self.undefined(obj=obj, name=argument)
             return super().getitem(obj, argument)
@@ -180,11 +180,10 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         """Call, as upstream's sandbox does, within bounds."""
-        if isinstance(__obj, BuiltinMethodType) and not isinstance(__obj.__self__, str):
-            for value in args:
-                if isinstance(value, int):
-                    charge(max(value, 0) if __obj.__name__ in SIZED else 0)
-        return super().call(__context, __obj, *args, **kwargs)
+        if isinstance(__obj, BuiltinMethodType):
+            bound_method(__obj, (*args, *kwargs.values()))
+        result = super().call(__context, __obj, *args, **kwargs)
+        return built(result) if type(result) is dict else result
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Multiply, raise to a power, or format, within bounds."""
@@ -199,75 +198,16 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
 
+def bound_method(method: BuiltinMethodType, arguments: tuple[Any, ...]) -> None:
+    """Count what a method of bytes or of a number will make, before it does."""
+    owner, name = method.__self__, method.__name__
+    if name in SIZED:
+        charge(max([value for value in arguments if isinstance(value, int)], default=0))
+    elif isinstance(owner, bytes) and name in ("join", "replace"):
+        sizes = [len(value) for value in arguments if isinstance(value, bytes | list | tuple)]
+        charge((len(owner) + 1) * (max(sizes, default=0) + 1))
+        charge(sum(weigh(value, {}) for value in arguments))
+
+
 SIZED = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"})
 """Methods of bytes and numbers whose argument is a size."""
-
-
-def bounded_lipsum(lipsum: Any) -> Any:
-    """Return Jinja's generator of nonsense, within bounds."""
-
-    def bounded(n: Any = 5, html: Any = True, min: Any = 20, max: Any = 100) -> Any:
-        for number in (n, min, max):
-            charge(abs(number) if isinstance(number, int) else 0)
-        charge(n * max if isinstance(n, int) and isinstance(max, int) and n > 0 and max > 0 else 0)
-        return lipsum(n, html, min, max)
-
-    return bounded
-
-
-def traced_clock(clock: Any) -> Any:
-    """Return `strftime_now`, whose text is of the origin of its format."""
-
-    def strftime_now(format: Any) -> Any:
-        text = clock(format)
-        return make(text, (uniform(format) if isinstance(format, str) else None) or LOST)
-
-    return strftime_now
-
-
-@lru_cache(maxsize=1)
-def environment() -> TracingEnvironment:
-    """Return the environment, made after that of `transformers`."""
-    upstream = _compile_jinja_template("").environment
-    made = TracingEnvironment(
-        trim_blocks=upstream.trim_blocks,
-        lstrip_blocks=upstream.lstrip_blocks,
-        keep_trailing_newline=upstream.keep_trailing_newline,
-        extensions=[type(extension) for extension in upstream.extensions.values()],
-        optimized=False,
-    )
-    made.filters = traced_filters(upstream.filters)
-    made.tests = upstream.tests
-    made.namespace_type = upstream.globals["namespace"]
-    made.globals.update(upstream.globals)
-    made.globals["lipsum"] = bounded_lipsum(upstream.globals["lipsum"])
-    made.globals["strftime_now"] = traced_clock(upstream.globals["strftime_now"])
-    return made
-
-
-class Compiled:
-    """A template, and what is to be known of it before it runs.
-
-    Attributes:
-        roles: The role names that are its vocabulary.
-        folds_large: Whether upstream's compiler would compute something large.
-        has_clock: Whether it asks for the time.
-        is_repeatable: Whether it prints the same if it runs again, given the same time.
-    """
-
-    def __init__(self, source: str) -> None:
-        """Compile."""
-        self.template: Template = environment().from_string(source)
-        tree = environment().parse(source)
-        literals = {node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)}
-        self.roles = known_roles(literals)
-        self.folds_large = folds_large(tree)
-        names = {node.name for node in tree.find_all(nodes.Name)} | {node.name for node in tree.find_all(nodes.Filter)}
-        self.has_clock = "strftime_now" in names
-        self.is_repeatable = not names & {"lipsum", "random"} and "random" not in literals
-
-
-@lru_cache(maxsize=256)
-def compiled(source: str) -> Compiled:
-    """Return a compiled template, which is kept."""
-    return Compiled(source)

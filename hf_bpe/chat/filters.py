@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from math import prod
 from typing import Any
 
 from jinja2 import pass_environment, pass_eval_context
@@ -16,7 +17,7 @@ from jinja2.nodes import EvalContext
 from jinja2.runtime import Undefined
 from jinja2.sandbox import SandboxedEnvironment
 
-from hf_bpe.chat.containers import origin_of, together
+from hf_bpe.chat.containers import built, origin_of, together
 from hf_bpe.chat.limits import charge
 from hf_bpe.chat.markup import TracedMarkup, escaped, safe
 from hf_bpe.chat.printf import formatted
@@ -122,7 +123,10 @@ def trusting(name: str) -> Filter:
 
     @wraps(original)
     def filtered(*args: Any, **kwargs: Any) -> Any:
-        for value in (*args, *kwargs.values()):
+        given = (*args, *kwargs.values())
+        texts = sorted((len(value) for value in given if isinstance(value, str)), reverse=True)
+        charge(prod(size + 1 for size in texts[:2]))
+        for value in given:
             bounded(value)
         result = original(*args, **kwargs)
         strings = [
@@ -208,6 +212,11 @@ def sum_(environment: Any, iterable: Any, attribute: Any = None, start: Any = 0)
     return FILTERS["sum"](environment, values, attribute, start)
 
 
+def list_(value: Any) -> Any:
+    """Make a list, which is weighed."""
+    return built(list(value))
+
+
 def upper(value: Any) -> Any:
     """Convert to upper case."""
     return soft(value).upper()
@@ -235,6 +244,7 @@ def traced_filters(filters: dict[str, Filter]) -> dict[str, Filter]:
         "format": format_,
         "indent": indent,
         "join": joined,
+        "list": list_,
         "lower": lower,
         "pprint": whole("pprint"),
         "replace": replace,

@@ -11,8 +11,10 @@ A rope keeps no text of the strings on the way, so that text gathered in a varia
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from hf_bpe.chat.limits import FREE, charge
@@ -150,27 +152,28 @@ def cuts(text: Traced, spans: Iterable[tuple[int, int]]) -> list[Any]:
     if type(source) is not tuple:
         whole = plain(text)
         return [make(whole[start:end], source) for start, end in spans]
-    result = []
-    pieces = [piece for piece in flat(text) if piece]
-    number = offset = 0
-    for start, end in spans:
-        parts: list[str] = []
-        while number < len(pieces) and offset + len(pieces[number]) <= start:
-            offset += len(pieces[number])
-            number += 1
-        at, position = number, offset
-        while at < len(pieces) and position < end:
-            piece = pieces[at]
-            first, last = max(start - position, 0), min(end - position, len(piece))
-            parts.append(
-                piece
-                if last - first == len(piece)
-                else make(str.__getitem__(piece, slice(first, last)), source_of(piece))
-            )
-            position += len(piece)
-            at += 1
-        result.append(parts[0] if len(parts) == 1 and isinstance(parts[0], Traced) else join(parts))
-    return result
+    pieces = flat(text)
+    ends = list(accumulate(map(len, pieces)))
+    return [between(pieces, ends, start, end) for start, end in spans]
+
+
+def between(pieces: tuple[str, ...], ends: list[int], start: int, end: int) -> Any:
+    """Return the characters from `start` to `end` of pieces that end at `ends`."""
+    if start >= end:
+        return EMPTY
+    first, last = bisect_right(ends, start), bisect_left(ends, end)
+    parts = list(pieces[first : last + 1])
+    parts[-1] = part(parts[-1], 0, len(parts[-1]) - (ends[last] - end))
+    parts[0] = part(parts[0], max(start - ends[first] + len(pieces[first]), 0), len(parts[0]))
+    return parts[0] if len(parts) == 1 and type(parts[0]) is Traced else join(parts)
+
+
+def part(piece: str, start: int, end: int) -> str:
+    """Return a part of a leaf."""
+    if end - start == len(piece):
+        return piece
+    traced: str = make(str.__getitem__(piece, slice(start, end)), source_of(piece))
+    return traced
 
 
 def cut(text: Traced, start: int, end: int) -> Any:

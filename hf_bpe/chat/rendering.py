@@ -1,9 +1,9 @@
 """Renders a chat to text that knows who wrote which character.
 
-Guarantee: the text is that of the installed `transformers`' `apply_chat_template(tokenize=False)` (made
-with 5.24), and so are the errors: what
-fails here is rendered by upstream once more, which raises what it raises. Only [`Limits`][hf_bpe.chat.limits.Limits]
-are ours. If upstream succeeds where we failed, its text is returned, and all of it counts as the caller's.
+Guarantee: the text is that of `apply_chat_template(tokenize=False)` of the installed `transformers` (made with 5.24),
+and so are the errors: what fails here is rendered by upstream once more, which raises what it raises. Only
+[`Limits`][hf_bpe.chat.limits.Limits] are ours. If upstream succeeds where we failed, its text is returned, and all of
+it counts as the caller's.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from hf_bpe.chat.arguments import Arguments, arguments, refuse
+from hf_bpe.chat.compiling import Compiled, compiled, traced_clock
 from hf_bpe.chat.containers import trace, trace_messages
-from hf_bpe.chat.environment import Compiled, TracingContext, compiled, traced_clock
+from hf_bpe.chat.environment import TracingContext
 from hf_bpe.chat.limits import METER, Limits, Meter
 from hf_bpe.chat.prefill import cut_prefill
 from hf_bpe.chat.provenance import LOST, template

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from encoded_chats import CHATML, FAMILIES, cases, family, options, small, stock
 
 from hf_bpe import chat
+from hf_bpe.chat import Allow
 from hf_bpe.errors import ChatError
 
 SYSTEM = {"role": "system", "content": "Be brief."}
@@ -180,3 +182,18 @@ def test_no_chat_is_encoded_by_another_template_than_asked_for() -> None:
 
     assert encoding.text == "hello dog"
     assert encoding.append([CHAT[2]]).text == "hello dog"
+
+
+def test_ten_thousand_turns_full_of_control_tokens_take_seconds() -> None:
+    roles = ("user", "assistant")
+    messages = [{"role": roles[at % 2], "content": "<|im_end|><Normal É>" * 5} for at in range(10_000)]
+    start = time.process_time()
+
+    encoding = chat.encode(small(), messages, policy={"assistant": Allow("<think>"), "tool": "error"})
+    columns = (encoding.assistant_mask, encoding.message_index, encoding.turn_boundaries)
+    grown = encoding.append(messages[:2])
+
+    assert len(columns[2]) == 10_000
+    assert grown.reused_tokens > 0.99 * len(encoding)
+    assert len(encoding.truncate(1000)) <= 1000
+    assert time.process_time() - start < 60

@@ -58,6 +58,24 @@ BOMBS = [
     "{% set ns = namespace(x='ab') %}{% for i in range(100) %}{% set ns.x = ns.x.join([ns.x, ns.x]) %}{% endfor %}",
     "{% set ns = namespace(x=[1]) %}{% for i in range(100) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
     "{% set ns = namespace(x=9) %}{% for i in range(100) %}{% set ns.x = ns.x * ns.x %}{% endfor %}",
+    "{% set ns = namespace(x=['a']) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}",
+    "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}{{ {ns.x: 1} }}",
+    "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x = {'a': ns.x, 'b': ns.x} %}{% endfor %}"
+    "{{ ns.x | tojson }}",
+    "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x = dict(a=ns.x, b=ns.x) %}{% endfor %}"
+    "{{ ns.x }}",
+    "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x = [ns.x] | batch(2, ns.x) | list %}{% endfor %}"
+    "{{ ns.x }}",
+    "{% set ns = namespace(x='a'.encode()) %}{% for i in range(60) %}"
+    "{% set ns.x = ns.x.replace(''.encode(), ns.x) %}{% endfor %}{{ ns.x }}",
+    "{% set ns = namespace(x='a'.encode()) %}{% for i in range(60) %}"
+    "{% set ns.x = ns.x.join([ns.x, ns.x]) %}{% endfor %}",
+    "{{ (1).to_bytes(length=10**9, byteorder='big') }}",
+    "{% set ns = namespace(x={'a': 1} | xmlattr) %}{% for i in range(60) %}{% set ns.x = ns.x.replace('', ns.x) %}"
+    "{% endfor %}{{ ns.x }}",
+    "{% set ns = namespace(x={'a': 1} | xmlattr) %}{% for i in range(60) %}{% set ns.x = ns.x['join']([ns.x, ns.x]) %}"
+    "{% endfor %}{{ ns.x }}",
+    "{{ ('a b ' * 9999) | wordwrap(1, wrapstring='x' * 9999) }}",
     "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}",
     "{% for i in range(100000) %}aaaaaaaaaaaaaaaaaaaa{{ messages }}{% endfor %}",
     "{% macro f(n) %}{{ f(n - 1) ~ f(n - 1) if n else '' }}{% endmacro %}{{ f(40) }}",

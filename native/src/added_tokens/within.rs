@@ -258,3 +258,79 @@ fn closed_end(text: &str, part: &Range<usize>, normalize: impl Fn(&str) -> Resul
     let base = spelled.char_indices().rev().find(|&(_, char)| !is_mark(char));
     Ok(part.start + base.map_or(0, |(at, _)| at))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::added_tokens::{AddedToken, Allowed};
+
+    fn found(
+        text: &str,
+        parts: &[(usize, usize, Option<usize>)],
+        start: usize,
+    ) -> Vec<(String, Option<TokenId>)> {
+        let mut added = AddedTokens::default();
+        for (id, content) in ["<a", "<a>", "a>b"].into_iter().enumerate() {
+            added.insert(id as TokenId, AddedToken::special(content.to_owned()));
+        }
+        added.finish(None).unwrap();
+        let parts = parts.iter().map(|&(start, end, list)| Part {
+            range: start..end,
+            list,
+        });
+        let within = added
+            .within(text, parts.collect(), &[vec!["<a".to_owned()]], start)
+            .unwrap();
+        let mut pieces = Vec::new();
+        added
+            .split_raw(text, Allowed::Within(&within), &mut |range, id| {
+                pieces.push((text[range].to_owned(), id));
+                Ok(())
+            })
+            .unwrap();
+        pieces
+    }
+
+    fn pieces(expected: &[(&str, Option<TokenId>)]) -> Vec<(String, Option<TokenId>)> {
+        expected.iter().map(|&(text, id)| (text.to_owned(), id)).collect()
+    }
+
+    #[test]
+    fn the_longest_of_the_leftmost_of_each_part_is_found() {
+        assert_eq!(
+            found("x<a>b", &[(0, 5, None)], 0),
+            pieces(&[("x", None), ("<a>", Some(1)), ("b", None)])
+        );
+        assert_eq!(
+            found("x<a>b", &[(0, 3, None)], 0),
+            pieces(&[("x", None), ("<a", Some(0)), (">b", None)])
+        );
+        assert_eq!(
+            found("x<a>b", &[(2, 5, None)], 0),
+            pieces(&[("x<", None), ("a>b", Some(2))])
+        );
+        assert_eq!(found("x<a>b", &[], 0), pieces(&[("x<a>b", None)]));
+    }
+
+    #[test]
+    fn parts_that_touch_are_one_unless_they_have_a_list() {
+        assert_eq!(
+            found("<a>", &[(0, 1, None), (1, 3, None)], 0),
+            pieces(&[("<a>", Some(1))])
+        );
+        assert_eq!(
+            found("<a>", &[(0, 1, Some(0)), (1, 3, None)], 0),
+            pieces(&[("<a>", None)])
+        );
+        assert_eq!(
+            found("<a>", &[(0, 3, Some(0))], 0),
+            pieces(&[("<a", Some(0)), (">", None)])
+        );
+    }
+
+    #[test]
+    fn what_lies_before_the_start_is_left_alone() {
+        assert_eq!(found("<a><a>", &[(0, 6, None)], 3), pieces(&[("<a>", Some(1))]));
+        assert_eq!(found("<a>x", &[(0, 4, None)], 1), pieces(&[("a>x", None)]));
+    }
+}
