@@ -7,9 +7,11 @@ mod align;
 mod decode;
 mod draw;
 mod encode;
+mod extend;
 mod pieces;
 mod ranks;
 mod state;
+mod words;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -31,6 +33,7 @@ use crate::{Error, Result};
 
 pub use align::{Input, Sequence};
 pub use encode::EncodeOptions;
+pub use extend::MergeOfIds;
 pub use state::State;
 
 /// Everything that a `tokenizer.json` says.

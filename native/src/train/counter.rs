@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use crate::tokenizer::Tokenizer;
 use crate::train::counts::{Counts, hash};
-use crate::train::{ArrowStrings, Learned, Pretokenize, Settings, learn};
+use crate::train::{ArrowStrings, Extended, Extension, Learned, Pretokenize, Settings, learn, learn_on};
 use crate::{Error, Result};
 
 const SHARDS: usize = 64;
@@ -136,6 +137,19 @@ impl Counter {
         let shards = self.shards.iter().map(lock).collect::<Result<Vec<_>>>()?;
         let words = shards.iter().flat_map(|shard| shard.iter()).collect();
         learn(words, settings, progress)
+    }
+
+    /// Learns on from the vocabulary of `tokenizer`: see [`learn_on`].
+    pub fn learn_on(
+        &self,
+        tokenizer: &Tokenizer,
+        settings: &Extension,
+        progress: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<Extended> {
+        self.flush_all()?;
+        let shards = self.shards.iter().map(lock).collect::<Result<Vec<_>>>()?;
+        let words: Vec<_> = shards.iter().flat_map(|shard| shard.iter()).collect();
+        learn_on(&words, tokenizer, settings, progress)
     }
 
     fn count_rows<'t, P: Pretokenize>(
