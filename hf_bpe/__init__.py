@@ -7,6 +7,7 @@ import typing as _typing
 from hf_bpe.auto import register as _register
 from hf_bpe.errors import (
     ConversionError,
+    ExtensionError,
     HfBpeError,
     SplitPatternError,
     TokenizerFileError,
@@ -20,11 +21,14 @@ from hf_bpe.training import TrainingReport, train
 
 if _typing.TYPE_CHECKING:
     from hf_bpe.converting import convert
+    from hf_bpe.extension import ExtensionReport, add_words, extend
     from hf_bpe.linting import lint
     from hf_bpe.verification import compare
 
 __all__ = [
     "ConversionError",
+    "ExtensionError",
+    "ExtensionReport",
     "HfBpeError",
     "HfBpeTokenizer",
     "SplitPatternError",
@@ -32,8 +36,10 @@ __all__ = [
     "TrainingError",
     "TrainingReport",
     "UnsupportedComponentError",
+    "add_words",
     "compare",
     "convert",
+    "extend",
     "from_gguf",
     "from_gpt2",
     "from_sentencepiece",
@@ -43,7 +49,14 @@ __all__ = [
     "train",
 ]
 
-_LAZY = {"compare": "verification", "convert": "converting", "lint": "linting"}
+_LAZY = {
+    "ExtensionReport": "extension",
+    "add_words": "extension",
+    "compare": "verification",
+    "convert": "converting",
+    "extend": "extension",
+    "lint": "linting",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -7,6 +7,7 @@ Each derives from the built-in that callers of `transformers` and `tokenizers` a
         ├── TokenizerFileError (ValueError)           a damaged or contradictory tokenizer file
         │   ├── UnsupportedComponentError             a valid file with a part we can't run exactly
         │   └── SplitPatternError                     a file whose pattern can't be compiled, or ran away on a text
+        ├── ExtensionError (ValueError)               words that can't become tokens
         └── TrainingError (ValueError)                a corpus or settings that can't give the vocabulary asked for
 """
 
@@ -35,3 +36,9 @@ class ConversionError(HfBpeError, ValueError):
 
 class TrainingError(HfBpeError, ValueError):
     """A corpus or a setting can't give the vocabulary that was asked for."""
+
+
+class ExtensionError(HfBpeError, ValueError):
+    """Words can't become tokens. The message has the reason for each, and `report` what could be done."""
+
+    report: object = None

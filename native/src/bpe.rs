@@ -305,6 +305,22 @@ impl Bpe {
         Ok(())
     }
 
+    /// Appends the symbols of a pretoken before anything merges.
+    ///
+    /// # Errors
+    /// As [`Self::encode_text`].
+    pub fn unmerged_text(&self, pretoken: &str, symbols: &mut Symbols, parts: &mut Vec<Part>) -> Result<()> {
+        self.split_into_symbols(pretoken, symbols)?;
+        parts.extend(symbols.parts());
+        Ok(())
+    }
+
+    /// The same for a pretoken whose symbols are its bytes.
+    pub fn unmerged_bytes(&self, pretoken: &[u8], parts: &mut Vec<Part>) {
+        let ids = pretoken.iter().map(|&byte| self.symbols_of_bytes[byte as usize]);
+        parts.extend(ids.flatten().map(|id| (id, 1)));
+    }
+
     fn merge_text(&self, pretoken: &str, symbols: &mut Symbols) -> Result<()> {
         self.split_into_symbols(pretoken, symbols)?;
         symbols.merge(&self.merges);

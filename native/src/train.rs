@@ -6,6 +6,7 @@
 
 mod alphabet;
 pub mod arrow;
+pub mod chain;
 pub mod counter;
 pub mod counts;
 pub mod extend;

@@ -9,6 +9,7 @@ mod ranks;
 mod text;
 mod tokenizer;
 mod train;
+mod words;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,6 +23,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<train::Counter>()?;
     module.add_function(wrap_pyfunction!(encoding::rebuild_encoding, module)?)?;
     module.add_function(wrap_pyfunction!(set_worker_process, module)?)?;
+    module.add_function(wrap_pyfunction!(words::words_of, module)?)?;
+    module.add_function(wrap_pyfunction!(words::encode_words, module)?)?;
+    module.add_function(wrap_pyfunction!(words::plan_words, module)?)?;
+    module.add_function(wrap_pyfunction!(words::crossing_merges, module)?)?;
     module.add_function(wrap_pyfunction!(num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(supported_components, module)?)?;
     Ok(())

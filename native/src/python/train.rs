@@ -141,6 +141,22 @@ impl Counter {
         Ok(counts)
     }
 
+    /// The pretokens that hold a word, given as the vocabulary spells it; how often each was seen, and at which byte the
+    /// word first begins.
+    fn containing(&self, py: Python<'_>, token: &str) -> PyResult<Vec<(PretokenCount, usize)>> {
+        let Some(part) = self.pipeline.word_of_token(token) else {
+            return Ok(Vec::new());
+        };
+        let part = part.as_bytes();
+        let found = py.detach(|| self.counts.containing(part))?;
+        let start = |word: &[u8]| memchr::memmem::find(word, part).unwrap_or_default();
+        let found = found.into_iter().map(|(word, count)| {
+            let at = start(&word);
+            ((Cow::Owned(word), count), at)
+        });
+        Ok(found.collect())
+    }
+
     fn __len__(&self) -> PyResult<usize> {
         Ok(self.counts.distinct()?)
     }

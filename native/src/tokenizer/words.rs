@@ -10,6 +10,7 @@ use crate::added_tokens::Allowed;
 use crate::bpe::{Bpe, Part, Symbols};
 use crate::normalizer::Normalized;
 use crate::pre_tokenizer::Scratch;
+use crate::vocab::TokenId;
 use crate::{Result, byte_alphabet};
 
 impl Tokenizer {
@@ -157,5 +158,55 @@ impl Tokenizer {
             }
             Route::Pieces => Some(word.replace('▁', " ").into()),
         }
+    }
+
+    /// The word as the vocabulary spells it: the way back from [`Self::word_of_token`], but for the end of a word.
+    pub fn spelling_of_word<'a>(&self, word: &'a str) -> Cow<'a, str> {
+        match self.route {
+            Route::Bytes { .. } => byte_alphabet::bytes_to_token(word.as_bytes()).into(),
+            Route::Pieces => {
+                let suffix = self.bpe.settings.end_of_word_suffix.as_deref();
+                match suffix.unwrap_or_default() {
+                    "" => word.into(),
+                    suffix => format!("{word}{suffix}").into(),
+                }
+            }
+        }
+    }
+
+    /// What a word begins as, before anything merges.
+    ///
+    /// # Errors
+    /// As [`Bpe::encode_text`].
+    pub fn unmerged(&self, word: &str, symbols: &mut Symbols, parts: &mut Vec<Part>) -> Result<()> {
+        match self.route {
+            Route::Bytes { .. } => {
+                self.bpe.unmerged_bytes(word.as_bytes(), parts);
+                Ok(())
+            }
+            Route::Pieces => self.bpe.unmerged_text(word, symbols, parts),
+        }
+    }
+
+    /// The ids of a word that is given as the vocabulary spells it; it may be part of a character.
+    ///
+    /// # Errors
+    /// As [`Bpe::encode_text`].
+    pub fn ids_of_spelling(&self, bpe: &Bpe, token: &str, symbols: &mut Symbols) -> Result<Vec<TokenId>> {
+        let mut ids = Vec::new();
+        let bytes = match self.route {
+            Route::Bytes { .. } => byte_alphabet::token_to_bytes(token),
+            Route::Pieces => None,
+        };
+        match bytes {
+            Some(bytes) => bpe.encode_bytes(&bytes, symbols, &mut ids),
+            None => {
+                let word = self.word_of_token(token).unwrap_or(token.into());
+                let mut parts = Vec::new();
+                bpe.encode_text(&word, symbols, &mut parts)?;
+                ids.extend(parts.into_iter().map(|(id, _)| id));
+            }
+        }
+        Ok(ids)
     }
 }

@@ -139,6 +139,19 @@ impl Counter {
         learn(words, settings, progress)
     }
 
+    /// The pretokens that hold `part`, and how often each was seen, in order of bytes.
+    pub fn containing(&self, part: &[u8]) -> Result<Vec<(Vec<u8>, u64)>> {
+        let finder = memchr::memmem::Finder::new(part);
+        let mut found = Vec::new();
+        self.for_each(|pretoken, count| {
+            if finder.find(pretoken).is_some() {
+                found.push((pretoken.to_vec(), count));
+            }
+        })?;
+        found.sort_unstable();
+        Ok(found)
+    }
+
     /// Learns on from the vocabulary of `tokenizer`: see [`learn_on`].
     pub fn learn_on(
         &self,

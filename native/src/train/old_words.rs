@@ -202,7 +202,8 @@ impl<'a> Cutter<'a> {
     /// The character of `word` at `at`, where it is spelled in byte tokens and may become a token.
     fn unspelled(&self, word: &str, at: usize) -> Option<char> {
         let char = word.get(at..)?.chars().next()?;
-        (self.new_characters && self.bpe.character(char).is_none()).then_some(char)
+        // One of a single byte would save nothing.
+        (self.new_characters && char.len_utf8() > 1 && self.bpe.character(char).is_none()).then_some(char)
     }
 
     /// Ends the word, unless it has no pair.
