@@ -8,6 +8,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::Result;
 use crate::bpe::{Part, Symbols};
+use crate::byte_alphabet;
 use crate::merges::Rank;
 use crate::pre_tokenizer::Scratch;
 use crate::tokenizer::Tokenizer;
@@ -53,6 +54,27 @@ pub struct Chains<'a> {
     walls: HashSet<TokenId>,
     scratch: Scratch,
     symbols: Symbols,
+}
+
+/// What a token on the way to a word is, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Nature {
+    /// The word.
+    Word,
+    /// A text that the pipeline leaves whole.
+    Text,
+    /// Part of one character.
+    Part,
+    /// Parts of several, or a text that never stands alone.
+    Odd,
+    /// A token that exists.
+    Old,
+}
+
+/// Whether bytes, as the byte alphabet writes them, are part of one character.
+fn is_inside_a_character(token: &str) -> bool {
+    let bytes = byte_alphabet::token_to_bytes(token).unwrap_or_default();
+    bytes.iter().skip(1).all(|byte| byte & 0xC0 == 0x80)
 }
 
 /// When a pair merges: old merges by rank; new ones before the one of their place, in order.
@@ -179,30 +201,40 @@ impl<'a> Chains<'a> {
         Ok(Some((ids, links)))
     }
 
-    /// The pair to join next: the first whose text no token has, and rather one that stands alone. Before old merges,
-    /// the text of an old token will do; the word itself always does.
+    /// The pair to join next: of those whose text no token has the most natural, of equals the first. Before old merges
+    /// the text of an old token will do, too; that of the word itself always does.
     fn choose(&mut self, state: &[TokenId], token: &str) -> Result<Option<((TokenId, TokenId), String)>> {
-        let mut second_best = None;
+        let mut best: Option<(Nature, (TokenId, TokenId), String)> = None;
         for pair in state.windows(2) {
             let halves = (pair[0], pair[1]);
             let Some(text) = self.joined(halves) else {
                 continue;
             };
-            if text == token {
-                return Ok(Some((halves, text)));
-            }
-            let old = self.tokenizer.token_to_id(&text);
-            if self.ids.contains_key(&text) || old.is_some_and(|id| self.walls.contains(&id)) {
-                continue;
-            }
-            if old.is_none() && self.tokenizer.stands_alone(&text, &mut self.scratch)? {
-                return Ok(Some((halves, text)));
-            }
-            if old.is_none() || self.at < Rank::MAX {
-                second_best = second_best.or(Some((halves, text)));
+            let nature = self.nature(&text, token)?;
+            if let Some(nature) = nature
+                && best.as_ref().is_none_or(|(other, ..)| nature < *other)
+            {
+                best = Some((nature, halves, text));
             }
         }
-        Ok(second_best)
+        Ok(best.map(|(_, halves, text)| (halves, text)))
+    }
+
+    /// How well `text` does as a token on the way to `token`; none where it may not be one.
+    fn nature(&mut self, text: &str, token: &str) -> Result<Option<Nature>> {
+        if text == token {
+            return Ok(Some(Nature::Word));
+        }
+        let old = self.tokenizer.token_to_id(text);
+        if self.ids.contains_key(text) || old.is_some_and(|id| self.walls.contains(&id)) {
+            return Ok(None);
+        }
+        Ok(match self.tokenizer.word_of_token(text) {
+            _ if old.is_some() => (self.at < Rank::MAX).then_some(Nature::Old),
+            Some(_) if self.tokenizer.stands_alone(text, &mut self.scratch)? => Some(Nature::Text),
+            None if is_inside_a_character(text) => Some(Nature::Part),
+            _ => Some(Nature::Odd),
+        })
     }
 
     fn joined(&self, (left, right): (TokenId, TokenId)) -> Option<String> {
@@ -261,5 +293,94 @@ impl<'a> Chains<'a> {
             symbols[at] = id;
             symbols.remove(at + 1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A model of characters, whose tokens are `a` to `e` and what `merges` make.
+    fn tokenizer(merges: &[(&str, &str)], dead: &[&str]) -> Tokenizer {
+        let letters = ["a", "b", "c", "d", "e"].map(str::to_owned);
+        let made = merges.iter().map(|(left, right)| format!("{left}{right}"));
+        let mut vocab = serde_json::Map::new();
+        for token in letters
+            .into_iter()
+            .chain(made)
+            .chain(dead.iter().map(|&token| token.to_owned()))
+        {
+            let id = vocab.len();
+            vocab.entry(token).or_insert(id.into());
+        }
+        let file = json!({"model": {"type": "BPE", "vocab": vocab, "merges": merges}});
+        Tokenizer::from_json(file.to_string().as_bytes()).expect("the file is whole")
+    }
+
+    fn plan(tokenizer: &Tokenizer, word: &str, at: Option<Rank>) -> Plan {
+        let next = tokenizer.max_id().map_or(0, |id| id + 1);
+        Chains::new(tokenizer, at, next)
+            .plan(word, word)
+            .expect("the word can be encoded")
+    }
+
+    #[test]
+    fn a_chain_goes_on_from_what_older_merges_leave() {
+        let tokenizer = tokenizer(&[("b", "c")], &[]);
+
+        let planned = plan(&tokenizer, "abcd", None);
+
+        assert_eq!(
+            planned,
+            Plan::Chain(vec![
+                ("abc".into(), 6, Some((0, 5))),
+                ("abcd".into(), 7, Some((6, 3)))
+            ])
+        );
+    }
+
+    #[test]
+    fn repeated_parts_are_joined_as_they_will_be() {
+        let tokenizer = tokenizer(&[], &[]);
+
+        let Plan::Chain(links) = plan(&tokenizer, "ababa", None) else {
+            panic!("a chain leads there");
+        };
+        let texts: Vec<_> = links.iter().map(|(text, ..)| text.as_str()).collect();
+
+        assert_eq!(texts, ["ab", "abab", "ababa"]);
+    }
+
+    #[test]
+    fn a_token_that_no_merges_make_is_dead_unless_merges_may_be_put_before() {
+        let tokenizer = tokenizer(&[("b", "c"), ("a", "b"), ("ab", "c")], &[]);
+
+        assert_eq!(plan(&tokenizer, "abc", None), Plan::Dead(7, vec![0, 5]));
+        assert_eq!(
+            plan(&tokenizer, "abc", Some(3)),
+            Plan::Chain(vec![("abc".into(), 7, Some((0, 5)))])
+        );
+    }
+
+    #[test]
+    fn a_character_without_a_symbol_is_no_part_of_a_word() {
+        assert_eq!(plan(&tokenizer(&[], &[]), "ax", None), Plan::Unspellable);
+    }
+
+    #[test]
+    fn the_first_merge_across_an_end_is_found() {
+        let tokenizer = tokenizer(&[("d", "e"), ("c", "d"), ("a", "b")], &[]);
+        let mut chains = Chains::new(&tokenizer, None, 0);
+        let mut crossing = |word: &str, start: usize, end: usize| chains.crossing(word, start, end).unwrap();
+
+        assert_eq!(crossing("abc", 0, 3), None);
+        assert_eq!(
+            crossing("abcd", 0, 3).map(|found| (found.rank, found.halves)),
+            Some((1, (2, 3)))
+        );
+        assert_eq!(crossing("abcde", 0, 3), None);
+        assert_eq!(crossing("abc", 1, 3).map(|found| found.rank), Some(2));
     }
 }

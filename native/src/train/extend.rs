@@ -219,3 +219,122 @@ impl<'a> Learner<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn tokenizer(vocab: &[&str], merges: &[(&str, &str)], settings: Value) -> Tokenizer {
+        let vocab: serde_json::Map<_, _> = (0..)
+            .zip(vocab)
+            .map(|(id, &token)| (token.into(), json!(id)))
+            .collect();
+        let mut model = json!({"type": "BPE", "vocab": vocab, "merges": merges});
+        for (name, value) in settings.as_object().expect("settings are an object") {
+            model[name] = value.clone();
+        }
+        let file = json!({"model": model}).to_string();
+        Tokenizer::from_json(file.as_bytes()).expect("the file is whole")
+    }
+
+    fn extension(new_tokens: usize, first_id: TokenId) -> Extension {
+        Extension {
+            new_tokens,
+            first_id,
+            min_frequency: 2,
+            max_token_length: None,
+            new_characters: true,
+        }
+    }
+
+    fn learned(words: &[(&str, u64)], tokenizer: &Tokenizer, settings: &Extension) -> Extended {
+        let words: Vec<_> = words
+            .iter()
+            .map(|&(word, count)| (word.as_bytes(), count))
+            .collect();
+        learn_on(&words, tokenizer, settings, &mut |_, _| true).expect("nothing interrupts")
+    }
+
+    fn texts(extended: &Extended) -> Vec<&str> {
+        extended.tokens.iter().map(|token| token.text.as_str()).collect()
+    }
+
+    #[test]
+    fn merging_goes_on_from_the_old_tokens() {
+        let old = tokenizer(&["a", "b", "c", "bc"], &[("b", "c")], json!({}));
+
+        let extended = learned(&[("abc", 5), ("ab", 3)], &old, &extension(10, 100));
+
+        assert_eq!(texts(&extended), ["abc", "ab"]);
+        assert_eq!(extended.tokens[0].halves, Some((0, 3)));
+        assert_eq!((extended.before, extended.after), (16, 8));
+    }
+
+    #[test]
+    fn new_tokens_are_halves_of_later_ones_by_their_ids() {
+        let old = tokenizer(&["a", "b", "c"], &[], json!({}));
+
+        let extended = learned(&[("abc", 2), ("ab", 2)], &old, &extension(2, 7));
+
+        assert_eq!(texts(&extended), ["ab", "abc"]);
+        assert_eq!(extended.tokens[1].halves, Some((7, 2)));
+    }
+
+    #[test]
+    fn a_text_that_is_a_token_is_not_made_again() {
+        let old = tokenizer(&["a", "b", "c", "ab"], &[], json!({}));
+
+        let extended = learned(&[("abc", 9)], &old, &extension(10, 4));
+
+        assert_eq!(texts(&extended), ["bc", "abc"]);
+    }
+
+    #[test]
+    fn characters_that_are_spelled_in_bytes_compete_with_pairs() {
+        let bytes: Vec<String> = (0..256).map(|byte| format!("<0x{byte:02X}>")).collect();
+        let mut vocab: Vec<&str> = bytes.iter().map(String::as_str).collect();
+        vocab.extend(["a", "b"]);
+        let old = tokenizer(&vocab, &[], json!({"byte_fallback": true}));
+        let words = [("語a", 5), ("ab", 4), ("鳥", 3), ("\n\n", 9)];
+
+        let extended = learned(&words, &old, &extension(10, 258));
+        let without = Extension {
+            new_characters: false,
+            ..extension(10, 258)
+        };
+
+        assert_eq!(texts(&extended), ["語", "語a", "ab", "鳥"]);
+        assert_eq!(extended.tokens[0].halves, None);
+        assert_eq!(extended.tokens[0].saved, 10);
+        assert_eq!(extended.before - extended.after, 10 + 5 + 4 + 6);
+        assert_eq!(texts(&learned(&words, &old, &without)), ["ab"]);
+    }
+
+    #[test]
+    fn unknown_tokens_are_no_part_of_new_ones() {
+        let old = tokenizer(&["a", "<unk>"], &[], json!({"unk_token": "<unk>"}));
+
+        assert_eq!(texts(&learned(&[("xaxaax", 9)], &old, &extension(10, 2))), ["aa"]);
+    }
+
+    #[test]
+    fn ids_that_run_out_are_an_error() {
+        let old = tokenizer(&["a"], &[], json!({}));
+
+        let refused = learn_on(&[], &old, &extension(2, TokenId::MAX), &mut |_, _| true);
+
+        assert!(refused.is_err_and(|error| error.to_string().contains("more than there are ids")));
+    }
+
+    #[test]
+    fn interrupting_is_an_error() {
+        let old = tokenizer(&["a", "b"], &[], json!({}));
+        let word = "ab".repeat(1 << 16);
+
+        let interrupted = learn_on(&[(word.as_bytes(), 1)], &old, &extension(9, 2), &mut |_, _| false);
+
+        assert_eq!(interrupted, Err(Error::Interrupted));
+    }
+}
