@@ -40,9 +40,9 @@ def extend(
     """Give a vocabulary more tokens, learned from a corpus, and leave all that it has as it is.
 
     The corpus is cut into the tokens of the old vocabulary, and merging goes on from there: old tokens keep their ids
-    and old merges their ranks, new ones follow. So the tokens of any text are the old ones, some neighbours joined. Each
-    new token is made of its own text; one that the split pattern would cut is not made, nor is a text that is a token
-    already, and a special token never is part of one. An extension can be extended again.
+    and old merges their ranks, new ones follow. So the tokens of any text are the old ones, some neighbours joined.
+    Each new token is made of its own text; one that the split pattern would cut is not made, nor is a text that is a
+    token already, and a special token never is part of one. An extension can be extended again.
 
     Args:
         tokenizer: The old vocabulary, of bytes or of characters.

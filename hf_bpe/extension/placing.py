@@ -51,9 +51,7 @@ def places_of(core: Tokenizer, counter: Counter, wanted: Wanted) -> Places:
     return Places(total, reached, rank, halves)
 
 
-def place(
-    core: Tokenizer, wanted: Sequence[Wanted], places: dict[str, Places], *, allow_changes: bool
-) -> Placed:
+def place(core: Tokenizer, wanted: Sequence[Wanted], places: dict[str, Places], *, allow_changes: bool) -> Placed:
     """Make tokens of words. Those that stand in the way of none come last, behind all merges.
 
     Args:
@@ -105,9 +103,7 @@ def _insert(placed: Placed, word: Wanted, rank: int | None) -> None:
         placed.reasons[word.word] = "no merges can lead to it"
 
 
-def _join(
-    placed: Placed, links: Sequence[tuple[str, int, tuple[int, int] | None]], at: int | None = None
-) -> None:
+def _join(placed: Placed, links: Sequence[tuple[str, int, tuple[int, int] | None]], at: int | None = None) -> None:
     """Add what a plan asks for. A token that exists gets the merge alone."""
     new = [link for link in links if placed.core.id_to_token(link[1]) is None]
     merges = [(*halves, token_id) for _, token_id, halves in links if halves is not None]
@@ -126,8 +122,8 @@ def _stands_in_the_way(core: Tokenizer, at: Places) -> str:
 def _leads_elsewhere(core: Tokenizer, state: str, ids: Sequence[int]) -> str:
     if state == "dead":
         return (
-            f"older merges stand in the way: it is the token {ids[0]}, but they make {names_of(core, ids[1:])} of it and "
-            "no merge joins these. allow_changes=True adds merges that do."
+            f"older merges stand in the way: it is the token {ids[0]}, but they make {names_of(core, ids[1:])} of it "
+            "and no merge joins these. allow_changes=True adds merges that do."
         )
     return (
         f"older merges stand in the way: they make {names_of(core, ids)} of it, and any two of these joined would be "

@@ -27,7 +27,9 @@ def room_for(
     given = {"num_new_tokens": num_new_tokens, "vocab_size": vocab_size, "fill_padding_rows": fill_padding_rows}
     named = {name: number for name, number in given.items() if number is not None}
     if not named or (num_new_tokens is not None and vocab_size is not None):
-        raise TypeError("give one of num_new_tokens and vocab_size, or fill_padding_rows, to say how many tokens to add")
+        raise TypeError(
+            "give one of num_new_tokens and vocab_size, or fill_padding_rows, to say how many tokens to add"
+        )
     check_numbers(**named)
     used = len(vocabulary)
     for name in ("vocab_size", "fill_padding_rows"):

@@ -14,7 +14,7 @@ from hf_bpe.extension.comparing import Comparison
 from hf_bpe.extension.extending import vocabulary_core
 from hf_bpe.extension.placing import Placed, Places, place, places_of
 from hf_bpe.extension.reaching import unreachable
-from hf_bpe.extension.report import ChangedToken, ExtensionReport, RefusedWord, Saving
+from hf_bpe.extension.report import ChangedToken, ExtensionReport, RefusedWord
 from hf_bpe.extension.sampling import texts_of
 from hf_bpe.extension.wording import LeadingSpace, Wanted, forms_of, readable, wanted_or_reason
 from hf_bpe.tokenizer import HfBpeTokenizer
@@ -37,8 +37,8 @@ def add_words(
 ) -> tuple[HfBpeTokenizer, ExtensionReport]:
     """Make one token of each word, by a chain of new merges behind the old ones.
 
-    Unlike added tokens, which are cut out of a text before anything else, such tokens are found as all others are: spaces
-    stay where they belong, and a longer word isn't torn apart. A word is done when its own text encodes to its one id;
+    Unlike added tokens, which are cut out of a text before anything else, such tokens are found as all others are:
+    spaces stay where they belong, and a longer word isn't torn apart. A word is done when its own text encodes to its one id;
     the steps of its chain become tokens, too. A word is refused, with the reason, when
 
     - the split pattern cuts it, as Llama 3's does `def __init__`: no merge can join the pieces;
@@ -132,11 +132,7 @@ def _place_all(
         placed = place(core, list(left.values()), places, allow_changes=allow_changes)
         done = [word for word in left.values() if word.word not in placed.reasons]
         rows = placed.core.encode_ids_batch([word.text for word in done], add_special_tokens=False)
-        failed = [
-            word
-            for word, row in zip(done, rows, strict=True)
-            if row != [placed.core.token_to_id(word.token)]
-        ]
+        failed = [word for word, row in zip(done, rows, strict=True) if row != [placed.core.token_to_id(word.token)]]
         if not failed:
             refused |= placed.reasons
             return placed
@@ -151,7 +147,9 @@ def _changed_tokens(old: Tokenizer, new: Tokenizer) -> list[ChangedToken]:
     tokens = sorted(vocab, key=vocab.__getitem__)
     rows = zip(tokens, encode_words(old, tokens), encode_words(new, tokens), strict=True)
     return [
-        ChangedToken(vocab[token], readable(old, token), before, after) for token, before, after in rows if before != after
+        ChangedToken(vocab[token], readable(old, token), before, after)
+        for token, before, after in rows
+        if before != after
     ]
 
 
@@ -162,8 +160,8 @@ def _notes(wanted: Iterable[Wanted], places: Mapping[str, Places]) -> list[str]:
         at = places.get(word.token, Places())
         if 0 < at.reached < at.total:
             notes.append(
-                f"{word.word!r} is in {at.total:,} places of the source; in {at.total - at.reached:,} of them older merges "
-                "join it with what is around it, and its token isn't used"
+                f"{word.word!r} is in {at.total:,} places of the source; in {at.total - at.reached:,} of them older "
+                "merges join it with what is around it, and its token isn't used"
             )
     return notes
 
