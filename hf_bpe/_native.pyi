@@ -13,6 +13,7 @@ __all__ = [
     "Encoding",
     "Tokenizer",
     "_rebuild_encoding",
+    "check_extensible",
     "crossing_merges",
     "encode_words",
     "num_threads",
@@ -259,6 +260,9 @@ class Counter:
 
 def words_of(tokenizer: Tokenizer, text: str) -> list[str]:
     """Return the words that the model sees of a text between its added tokens, as the vocabulary spells them."""
+
+def check_extensible(tokenizer: Tokenizer) -> None:
+    """Raise unless the tokenizer can have more tokens, and keep the ids that it gives."""
 
 def encode_words(tokenizer: Tokenizer, words: Sequence[str]) -> list[list[int]]:
     """Return what the model makes of words alone, which are spelled as in the vocabulary."""

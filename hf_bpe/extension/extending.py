@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hf_bpe import trainer_settings as checks
-from hf_bpe._native import Counter, Tokenizer
+from hf_bpe._native import Counter, Tokenizer, check_extensible
 from hf_bpe.corpus import Source, open_corpus
 from hf_bpe.extension.building import new_tokens, tokenizer_of
 from hf_bpe.extension.comparing import Comparison
@@ -126,13 +126,16 @@ def vocabulary_core(tokenizer: HfBpeTokenizer) -> Tokenizer:
 
     Raises:
         TypeError: It is a tokenizer of another library, or something else.
+        ValueError: It has an added token that would become one of ordinary text.
     """
     if not isinstance(tokenizer, HfBpeTokenizer):
         raise TypeError(
             f"the tokenizer to extend is an HfBpeTokenizer, got {type(tokenizer).__name__}; "
             "load it with HfBpeTokenizer.from_pretrained() or one of the from_... functions"
         )
-    return tokenizer.vocabulary.core
+    core = tokenizer.vocabulary.core
+    check_extensible(core)
+    return core
 
 
 def _shortfall(made: int, wanted: int, min_frequency: int) -> str:

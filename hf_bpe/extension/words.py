@@ -38,8 +38,8 @@ def add_words(
     """Make one token of each word, by a chain of new merges behind the old ones.
 
     Unlike added tokens, which are cut out of a text before anything else, such tokens are found as all others are:
-    spaces stay where they belong, and a longer word isn't torn apart. A word is done when its own text encodes to its one id;
-    the steps of its chain become tokens, too. A word is refused, with the reason, when
+    spaces stay where they belong, and a longer word isn't torn apart. A word is done when its own text encodes to its
+    one id; the steps of its chain become tokens, too. A word is refused, with the reason, when
 
     - the split pattern cuts it, as Llama 3's does `def __init__`: no merge can join the pieces;
     - an added token is in it, or the vocabulary has no symbol for a part of it;

@@ -25,6 +25,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(set_worker_process, module)?)?;
     module.add_function(wrap_pyfunction!(words::words_of, module)?)?;
     module.add_function(wrap_pyfunction!(words::encode_words, module)?)?;
+    module.add_function(wrap_pyfunction!(words::check_extensible, module)?)?;
     module.add_function(wrap_pyfunction!(words::plan_words, module)?)?;
     module.add_function(wrap_pyfunction!(words::crossing_merges, module)?)?;
     module.add_function(wrap_pyfunction!(num_threads, module)?)?;

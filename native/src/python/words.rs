@@ -28,6 +28,13 @@ pub fn words_of(py: Python<'_>, tokenizer: &PyTokenizer, text: String) -> PyResu
     })?)
 }
 
+/// Raises unless the tokenizer can have more tokens, and keep the ids that it gives.
+#[pyfunction]
+pub fn check_extensible(py: Python<'_>, tokenizer: &PyTokenizer) -> PyResult<()> {
+    let core = tokenizer.core();
+    Ok(py.detach(|| core.check_extensible())?)
+}
+
 /// What the model makes of tokens, each as the vocabulary spells it: of its text alone, whatever cuts texts.
 #[pyfunction]
 pub fn encode_words(

@@ -27,6 +27,13 @@ impl Tokenizer {
             })
     }
 
+    /// The same for a text in which no added token is looked for.
+    pub(super) fn words_of_uncut(&self, text: &str, emit: &mut dyn FnMut(&str)) -> Result<()> {
+        let pieces = self.pieces(self.normalize_aligned(text, 0)?)?;
+        pieces.iter().for_each(|piece| emit(piece.text()));
+        Ok(())
+    }
+
     fn words_of_segment(
         &self,
         segment: &str,
