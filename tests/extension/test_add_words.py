@@ -82,15 +82,15 @@ def test_a_space_before_a_word_is_as_asked(gpt2_like: HfBpeTokenizer) -> None:
 
 
 def test_a_word_of_characters_is_marked_as_the_pipeline_marks_it(sentencepiece_like: HfBpeTokenizer) -> None:
-    new, report = add_words(sentencepiece_like, ["区块链", " 语", "docker"])
+    new, report = add_words(sentencepiece_like, ["区块链", " 语", "dogcat"])
 
-    assert [new.encode(word) for word in ("区块链", "语", "docker")] == [
+    assert [new.encode(word) for word in ("区块链", "语", "dogcat")] == [
         [report_id(report, " 区块链")],
         [report_id(report, " 语")],
-        [report_id(report, " docker")],
+        [report_id(report, " dogcat")],
     ]
-    assert new.tokenize("区块链 docker") == ["▁区块链", "▁docker"]
-    assert_only_joined(sentencepiece_like, new, report, ["区块链", "a 区 块", "鳥", "docker dock"])
+    assert new.tokenize("区块链 dogcat") == ["▁区块链", "▁dogcat"]
+    assert_only_joined(sentencepiece_like, new, report, ["区块链", "a 区 块", "鳥", "dogcat dog"])
 
 
 def report_id(report: ExtensionReport, text: str) -> int:

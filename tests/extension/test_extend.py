@@ -215,7 +215,7 @@ def test_added_tokens_that_only_the_list_of_added_ones_has_keep_their_ids_in_sto
 
 
 def test_padding_rows_are_filled_and_never_overrun(words: HfBpeTokenizer) -> None:
-    """New ids in rows that the model has already: nothing to resize, as for Qwen2.5's 151,665 tokens and 151,936 rows."""
+    """New ids in rows that the model has already: nothing to resize, as for Qwen2.5's 151,936."""
     corpus = ["zebra quagga okapi"] * 9
 
     new, report = quietly(words, corpus, fill_padding_rows=270)

@@ -1,7 +1,7 @@
 """Real vocabularies, extended on Chinese and on code: old ids stay, tokens are only joined, none is unreachable.
 
 By default on a part of each corpus. `HF_BPE_WHOLE_CORPORA=1` takes all of them, 1,000 new tokens and 20,000 random
-texts, and prints how many tokens are saved. Without the folder of corpora, `HF_BPE_SHARED`, code is that of Python itself.
+texts, and prints how many tokens are saved. Without the folder of corpora, `HF_BPE_SHARED`, code is that of Python.
 """
 
 from __future__ import annotations

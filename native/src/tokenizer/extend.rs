@@ -1,6 +1,6 @@
 //! The same tokenizer with more tokens and merges.
 
-use super::Tokenizer;
+use super::{Route, Tokenizer};
 use crate::added_tokens::AddedToken;
 use crate::bpe::Bpe;
 use crate::merges::{Merge, Merges, Rank};
@@ -90,8 +90,14 @@ impl Tokenizer {
         if is_symbol() || (settings.byte_fallback && is_byte()) {
             return Ok(true);
         }
+        // Where texts reach the model as they are, nothing of a token that is always cut out reaches it. Special tokens
+        // aren't cut out of text from strangers.
+        let always_cut = matches!(self.route, Route::Bytes { prefix_space: false })
+            && self.normalizer.is_none()
+            && !token.single_word
+            && !token.special;
         let mut whole = false;
-        if settings.ignore_merges {
+        if settings.ignore_merges && !always_cut {
             self.words_of_uncut(content, &mut |word| {
                 whole |= self.spelling_of_word(word) == content || word == content;
             })?;
