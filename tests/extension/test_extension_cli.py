@@ -17,7 +17,7 @@ import hf_bpe
 def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a small tokenizer."""
     folder = tmp_path_factory.mktemp("old") / "tokenizer"
-    trained = hf_bpe.train([TEXT], vocab_size=270, eos_token="<|end|>", progress=False)
+    trained = hf_bpe.train([TEXT], vocab_size=265, eos_token="<|end|>", progress=False)
     trained.save_pretrained(folder)
     return folder
 
@@ -26,11 +26,11 @@ def test_extending_writes_a_directory_that_stock_loads(old: Path, tmp_path: Path
     result = run("extend", old, "-", "--num-new-tokens", "4", "--out", tmp_path / "new", stdin=b"zebra okapi\n" * 9)
 
     assert result.returncode == 0, result.stderr
-    assert result.stdout.decode().startswith("270 -> 274 ids: 4 tokens added\nsource: ")
+    assert result.stdout.decode().startswith("265 -> 269 ids: 4 tokens added\nsource: ")
     assert b"Merging" in result.stderr
     ours = AutoTokenizer.from_pretrained(tmp_path / "new")
     stock = PreTrainedTokenizerFast.from_pretrained(tmp_path / "new")
-    assert (len(ours), ours.eos_token) == (274, "<|end|>")
+    assert (len(ours), ours.eos_token) == (269, "<|end|>")
     assert ours.encode("a zebra<|end|>") == stock.encode("a zebra<|end|>")
 
 
@@ -44,7 +44,7 @@ def test_reports_are_written_and_printed_as_json(old: Path, tmp_path: Path) -> N
         old,
         "-",
         "--vocab-size",
-        "272",
+        "267",
         "--out",
         tmp_path / "new",
         "--no-progress",
@@ -61,10 +61,10 @@ def test_reports_are_written_and_printed_as_json(old: Path, tmp_path: Path) -> N
 
 
 def test_padding_rows_are_filled(old: Path, tmp_path: Path) -> None:
-    result = run("extend", old, "-", "--fill-padding-rows", "273", "--out", tmp_path / "new", stdin=b"zebra\n" * 9)
+    result = run("extend", old, "-", "--fill-padding-rows", "268", "--out", tmp_path / "new", stdin=b"zebra\n" * 9)
 
     assert result.returncode == 0, result.stderr
-    assert len(AutoTokenizer.from_pretrained(tmp_path / "new")) == 273
+    assert len(AutoTokenizer.from_pretrained(tmp_path / "new")) == 268
 
 
 def test_words_from_arguments_and_files_become_tokens(old: Path, tmp_path: Path) -> None:
@@ -112,6 +112,6 @@ def test_too_small_a_size_is_one_line(old: Path, tmp_path: Path) -> None:
 
     assert result.returncode == 1
     assert result.stderr.decode().splitlines()[-1] == (
-        "hf-bpe: error: vocab_size=9 is less than the 270 ids that are there, 0 to 269"
+        "hf-bpe: error: vocab_size=9 is less than the 265 ids that are there, 0 to 264"
     )
     assert not (tmp_path / "new").exists()
