@@ -126,7 +126,7 @@ def vocabulary_core(tokenizer: HfBpeTokenizer) -> Tokenizer:
 
     Raises:
         TypeError: It is a tokenizer of another library, or something else.
-        ValueError: It has an added token that would become one of ordinary text.
+        ValueError: It has an added token that would become one of ordinary text, or ignores merges and has affixes.
     """
     if not isinstance(tokenizer, HfBpeTokenizer):
         raise TypeError(
@@ -134,6 +134,13 @@ def vocabulary_core(tokenizer: HfBpeTokenizer) -> Tokenizer:
             "load it with HfBpeTokenizer.from_pretrained() or one of the from_... functions"
         )
     core = tokenizer.vocabulary.core
+    settings = core.model_settings()
+    affixes = settings["continuing_subword_prefix"] or settings["end_of_word_suffix"]
+    if settings["ignore_merges"] and affixes:
+        raise ValueError(
+            f"the model has ignore_merges and the affix {affixes!r}: a word that is spelled like a new token inside of "
+            "words would become that token, whatever it was. Set ignore_merges to false to extend it."
+        )
     check_extensible(core)
     return core
 

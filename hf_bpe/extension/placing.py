@@ -37,7 +37,6 @@ class Placed:
     learned: list[Learned] = field(default_factory=list)
     known: dict[str, int] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
-    inserted: bool = False
 
 
 def places_of(core: Tokenizer, counter: Counter, wanted: Wanted) -> Places:
@@ -98,7 +97,6 @@ def _insert(placed: Placed, word: Wanted, rank: int | None) -> None:
         placed.known[word.word] = ids[0]
     elif state == "chain":
         _join(placed, links, at)
-        placed.inserted = True
     else:
         placed.reasons[word.word] = "no merges can lead to it"
 

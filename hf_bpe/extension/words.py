@@ -97,7 +97,7 @@ def add_words(
         source=seen,
         texts=comparison.by_name(report_on or {}),
         unreachable=tuple(unreachable(longer.vocabulary, added)),
-        changed_tokens=tuple(_changed_tokens(old, placed.core)) if placed.inserted else (),
+        changed_tokens=tuple(_changed_tokens(old, placed.core)),
         refused=tuple(RefusedWord(word, reason) for word, reason in refused.items()),
         known=placed.known,
         notes=tuple(_notes(wanted.values(), places)),

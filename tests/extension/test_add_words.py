@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -282,3 +283,35 @@ def test_words_become_tokens_of_real_vocabularies(request: pytest.FixtureRequest
     assert refused.reason.endswith("'def' | ' __' | 'init' | '__'")
     assert report.unreachable == ()
     assert_only_joined(old, new, report, ["区块链技术", "MCP MCP Kubernetes", "链接", "def __init__(self):\n"])
+
+
+def test_stock_gives_the_same_ids_where_merges_were_put_before_others() -> None:
+    for seed in range(40):
+        rng = random.Random(seed)
+        tokens, merges = list("abcd"), dict[tuple[str, str], None]()
+        for _ in range(12):
+            pair = rng.choice(tokens), rng.choice(tokens)
+            merges[pair] = None
+            tokens.append("".join(pair))
+        old = characters(list(merges), letters="abcd")
+        source = ["".join(rng.choice("abcd") for _ in range(rng.randrange(1, 14))) for _ in range(60)]
+        words = ["".join(rng.choice("abcd") for _ in range(rng.randrange(2, 6))) for _ in range(5)]
+
+        new, report = add_words(old, words, source=source, allow_changes=True, skip_refused=True)
+
+        stock = tokenizers.Tokenizer.from_str(new._core.to_json())
+        assert [row.ids for row in stock.encode_batch(source)] == ids_of(new, source)
+        refused = {word.word for word in report.refused}
+        assert all(len(new.encode(word)) == 1 for word in words if word not in refused), seed
+        joined = {line.text for line in report.lines if line.coarser}
+        assert joined <= {text for text in source if old.encode(text) != new.encode(text)}
+        old_ids = old.get_vocab()
+        assert {token: new.get_vocab()[token] for token in old_ids} == old_ids
+        assert_changed_tokens_are_complete(old, new, report)
+
+
+def assert_changed_tokens_are_complete(old: HfBpeTokenizer, new: HfBpeTokenizer, report: ExtensionReport) -> None:
+    """Assert that the report lists each old token whose own text comes out otherwise."""
+    changed = {token for token in old.get_vocab() if old.encode(token) != new.encode(token)}
+
+    assert {token.text for token in report.changed_tokens} == changed

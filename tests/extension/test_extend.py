@@ -273,6 +273,14 @@ def test_an_added_token_that_the_model_would_make_of_text_is_refused() -> None:
         extend(tokenizer_of(pipeline), ["ab"], num_new_tokens=1)
 
 
+def test_words_that_are_looked_up_whole_and_carry_affixes_are_refused() -> None:
+    """`ab` inside a word is another token than the word `ab`, which would be looked up and found."""
+    old = characters(ignore_merges=True, end_of_word_suffix="</w>")
+
+    with pytest.raises(ValueError, match="the model has ignore_merges and the affix '</w>': a word that is spelled"):
+        extend(old, ["ab"], num_new_tokens=1)
+
+
 # The source and the rest
 
 

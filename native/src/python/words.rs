@@ -15,6 +15,9 @@ use crate::vocab::TokenId;
 /// about; the tokens to make.
 type PyPlan = (&'static str, Vec<TokenId>, Vec<Link>);
 
+/// The rank and the halves of a merge.
+type RankedPair = (Rank, (TokenId, TokenId));
+
 /// The words of a text between its added tokens, each as the vocabulary spells it.
 #[pyfunction]
 pub fn words_of(py: Python<'_>, tokenizer: &PyTokenizer, text: String) -> PyResult<Vec<String>> {
@@ -91,7 +94,7 @@ pub fn crossing_merges(
     tokenizer: &PyTokenizer,
     part: String,
     words: Vec<(Vec<u8>, usize)>,
-) -> PyResult<Vec<Option<(Rank, (TokenId, TokenId))>>> {
+) -> PyResult<Vec<Option<RankedPair>>> {
     let core = tokenizer.core();
     let length = core
         .word_of_token(&part)
