@@ -6,9 +6,11 @@ import typing as _typing
 
 from hf_bpe.auto import register as _register
 from hf_bpe.errors import (
+    ChatError,
     CheckpointError,
     ConversionError,
     CorpusError,
+    ExtensionError,
     HfBpeError,
     SplitPatternError,
     TokenizerFileError,
@@ -23,14 +25,18 @@ from hf_bpe.training import TrainingReport, train
 if _typing.TYPE_CHECKING:
     from hf_bpe import chat as chat
     from hf_bpe.converting import convert
+    from hf_bpe.extension import ExtensionReport, add_words, extend
     from hf_bpe.linting import lint
     from hf_bpe.token_files import encode_files
     from hf_bpe.verification import compare
 
 __all__ = [
+    "ChatError",
     "CheckpointError",
     "ConversionError",
     "CorpusError",
+    "ExtensionError",
+    "ExtensionReport",
     "HfBpeError",
     "HfBpeTokenizer",
     "SplitPatternError",
@@ -38,9 +44,11 @@ __all__ = [
     "TrainingError",
     "TrainingReport",
     "UnsupportedComponentError",
+    "add_words",
     "compare",
     "convert",
     "encode_files",
+    "extend",
     "from_gguf",
     "from_gpt2",
     "from_sentencepiece",
@@ -50,7 +58,15 @@ __all__ = [
     "train",
 ]
 
-_LAZY = {"compare": "verification", "convert": "converting", "encode_files": "token_files", "lint": "linting"}
+_LAZY = {
+    "ExtensionReport": "extension",
+    "add_words": "extension",
+    "compare": "verification",
+    "convert": "converting",
+    "encode_files": "token_files",
+    "extend": "extension",
+    "lint": "linting",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -13,9 +13,14 @@ __all__ = [
     "Encoding",
     "Tokenizer",
     "_rebuild_encoding",
+    "check_extensible",
+    "crossing_merges",
+    "encode_words",
     "num_threads",
+    "plan_words",
     "set_worker_process",
     "supported_components",
+    "words_of",
 ]
 
 # content, special, normalized, single_word, lstrip, rstrip
@@ -52,6 +57,13 @@ class Tokenizer:
     def ranks(self) -> dict[bytes, int]: ...
     def with_model(
         self, vocab: dict[str, int], merges: Sequence[tuple[str, str]], ignore_merges: bool
+    ) -> Tokenizer: ...
+    def extended(
+        self,
+        tokens: Sequence[tuple[str, int]],
+        merges: Sequence[tuple[int, int, int]],
+        *,
+        at: int | None = None,
     ) -> Tokenizer: ...
     def as_rank_file(self) -> Tokenizer: ...
     def agreement_with_ranks(
@@ -211,7 +223,9 @@ class DecodeStream:
 class Counter:
     """A table of pretokens and their counts, filled batch by batch; from it a vocabulary is learned."""
 
-    def __new__(cls, tokenizer: Tokenizer, *, num_threads: int | None = None) -> Counter: ...
+    def __new__(
+        cls, tokenizer: Tokenizer, *, between_added_tokens: bool = False, num_threads: int | None = None
+    ) -> Counter: ...
     def count(self, texts: Sequence[str]) -> tuple[int, int, int]: ...
     def count_arrow(
         self,
@@ -226,6 +240,7 @@ class Counter:
     ) -> tuple[int, int, int]: ...
     def count_weighted(self, pretokens: Sequence[tuple[bytes, int]]) -> None: ...
     def counts(self) -> list[tuple[bytes, int]]: ...
+    def containing(self, token: str) -> list[tuple[tuple[bytes, int], int]]: ...
     def learn(
         self,
         *,
@@ -242,7 +257,42 @@ class Counter:
         last_special_tokens: Sequence[str] = ...,
         progress: Callable[[int, int], object] | None = None,
     ) -> tuple[list[str], list[tuple[str, str]]]: ...
+    def learn_on(
+        self,
+        *,
+        new_tokens: int,
+        first_id: int,
+        min_frequency: int = 0,
+        max_token_length: int | None = None,
+        new_characters: bool = True,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> tuple[list[tuple[str, tuple[int, int] | None, int]], int, int]: ...
     def __len__(self) -> int: ...
+
+def words_of(tokenizer: Tokenizer, text: str) -> list[str]:
+    """Return the words that the model sees of a text between its added tokens, as the vocabulary spells them."""
+
+def check_extensible(tokenizer: Tokenizer) -> None:
+    """Raise unless the tokenizer can have more tokens, and keep the ids that it gives."""
+
+def encode_words(tokenizer: Tokenizer, words: Sequence[str]) -> list[list[int]]:
+    """Return what the model makes of words alone, which are spelled as in the vocabulary."""
+
+def plan_words(
+    tokenizer: Tokenizer, words: Sequence[str], *, first_id: int, at: int | None = None
+) -> list[
+    tuple[
+        Literal["known", "chain", "dead", "unspellable", "taken"],
+        list[int],
+        list[tuple[str, int, tuple[int, int] | None]],
+    ]
+]:
+    """Return, for each word, the tokens to make: text, id, halves of the merge; or the ids that stand in the way."""
+
+def crossing_merges(
+    tokenizer: Tokenizer, part: str, words: Sequence[tuple[bytes, int]]
+) -> list[tuple[int, tuple[int, int]] | None]:
+    """Return the first merge across an end of `part` in each word: its rank and halves; None where there is none."""
 
 def num_threads() -> int:
     """Return the number of threads that a batch may use."""

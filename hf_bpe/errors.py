@@ -10,6 +10,7 @@ Each derives from the built-in that callers of `transformers` and `tokenizers` a
         ├── CheckpointError (ValueError)               a model's files that a vocabulary can't be followed in
         ├── CorpusError (ValueError)                   files of text that can't be read
         ├── ChatError (ValueError)                    a template that goes beyond its limits, or a chat we refuse
+        ├── ExtensionError (ValueError)               words that can't become tokens
         └── TrainingError (ValueError)                a corpus or settings that can't give the vocabulary asked for
 """
 
@@ -50,3 +51,9 @@ class ChatError(HfBpeError, ValueError):
 
 class TrainingError(HfBpeError, ValueError):
     """A corpus or a setting can't give the vocabulary that was asked for."""
+
+
+class ExtensionError(HfBpeError, ValueError):
+    """Words can't become tokens. The message has the reason for each, and `report` what could be done."""
+
+    report: object = None

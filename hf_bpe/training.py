@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -238,7 +239,7 @@ def train_pipeline(
         renamed: New names for special tokens that the pipeline speaks of, by their old names.
         may_exceed: Whether characters that are more than the tokens asked for are a warning, not an error.
     """
-    report = _count(counter, corpus, progress=progress, length=length)
+    report = count_corpus(counter, corpus, progress=progress, length=length)
     vocab, merges = _learn(counter, trainer, progress=progress)
     shortfall = _shortfall(len(vocab), trainer)
     report = replace(report, merges=len(merges), vocab_size=len(vocab), shortfall=shortfall)
@@ -258,6 +259,15 @@ def train_pipeline(
 
 def _learn(counter: Counter, trainer: TrainerSettings, *, progress: bool) -> tuple[list[str], list[tuple[str, str]]]:
     """Learn with a bar whose total is the number of merges to come, which depends on the first tokens."""
+    with merging_bar(progress=progress) as show:
+        vocab, merges = counter.learn(**trainer.arguments(), progress=show)
+        show(len(merges), len(merges) + max(0, trainer.vocab_size - len(vocab)))
+    return vocab, merges
+
+
+@contextmanager
+def merging_bar(*, progress: bool) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on stderr, moved by the number of merges so far and how many it may become."""
     with tqdm(desc="Merging", unit=" merges", disable=not progress) as bar:
 
         def show(merges: int, expected: int) -> None:
@@ -265,12 +275,10 @@ def _learn(counter: Counter, trainer: TrainerSettings, *, progress: bool) -> tup
                 bar.reset(expected)
             bar.update(merges - bar.n)
 
-        vocab, merges = counter.learn(**trainer.arguments(), progress=show)
-        show(len(merges), len(merges) + max(0, trainer.vocab_size - len(vocab)))
-    return vocab, merges
+        yield show
 
 
-def _count(counter: Counter, corpus: Corpus, *, progress: bool, length: int | None) -> TrainingReport:
+def count_corpus(counter: Counter, corpus: Corpus, *, progress: bool, length: int | None = None) -> TrainingReport:
     """Count every batch. Ctrl-C stops between two batches, and inside one as often as the native counter asks."""
     texts = nulls = size = 0
     total = corpus.total_bytes if length is None else length

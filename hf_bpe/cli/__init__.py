@@ -1,4 +1,4 @@
-"""The command line: `hf-bpe train`, `encode`, `decode`, `convert`, `diff`, `lint`, `chat`, `resize`.
+"""The command line, `hf-bpe`: one module a command.
 
 Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 failed (with one line that says why),
 2 wrong usage, 130 interrupted, 141 the reader of our output went away.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import typer
 
+from hf_bpe.cli.add_words import add_words
 from hf_bpe.cli.chat import app as chat
 from hf_bpe.cli.convert import convert
 from hf_bpe.cli.diff import diff
 from hf_bpe.cli.encode import decode, encode
+from hf_bpe.cli.extend import extend
 from hf_bpe.cli.lint import lint
 from hf_bpe.cli.resize import resize
 from hf_bpe.cli.train import train
@@ -31,6 +33,8 @@ app.command()(decode)
 app.command()(convert)
 app.command()(diff)
 app.command()(lint)
+app.command()(extend)
+app.command()(add_words)
 app.command()(resize)
 app.add_typer(chat)
 

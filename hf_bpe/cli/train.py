@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from hf_bpe.cli.directories import whole_directory
 from hf_bpe.cli.output import message, printable, reported_failures, write
 from hf_bpe.cli.sources import open_sources
 
@@ -109,7 +105,7 @@ def train(
     started = time.monotonic()
     named = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
     with reported_failures():
-        with _whole_directory(out, overwrite=overwrite) as directory:
+        with whole_directory(out, overwrite=overwrite) as directory:
             tokenizer = hf_bpe.train(
                 **open_sources(sources),
                 vocab_size=vocab_size,
@@ -151,34 +147,3 @@ def _summarize(tokenizer: Any, seconds: float) -> None:
     if tokenizer.chat_template is not None:
         ids = ", ".join(map(str, chat.stop_ids(tokenizer)))
         message(f"generation stops at {ids}; EOS is {printable(tokenizer.eos_token)}")
-
-
-@contextmanager
-def _whole_directory(out: Path, *, overwrite: bool) -> Iterator[Path]:
-    """Give a directory to write to, which becomes `out` when the block succeeds, and is gone when it fails.
-
-    Into a directory that holds something already, the tokenizer itself writes file by file, each whole: other
-    files there, such as a model's weights, stay.
-    """
-    if out.is_dir() and any(out.iterdir()):
-        if not overwrite:
-            raise ValueError(f"{out} is not empty; name another --out, or add --overwrite")
-        yield out
-        return
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"{out} is a file, not a directory")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-    try:
-        yield beside
-        beside.chmod(0o777 & ~_umask())
-        os.replace(beside, out)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-
-
-def _umask() -> int:
-    """Return the process's umask, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,1 +1,13 @@
-"""New vocabularies from one that a model already speaks: more tokens, chosen words, fewer tokens."""
+"""New vocabularies from one that a model already speaks: more tokens, chosen words, fewer tokens.
+
+`extend` learns on from a corpus, `add_words` makes tokens of chosen words. What a text's tokens were is never cut anew,
+only joined, unless that is asked for; the report shows what changes.
+"""
+
+from __future__ import annotations
+
+from hf_bpe.extension.extending import extend
+from hf_bpe.extension.report import ExtensionReport
+from hf_bpe.extension.words import add_words
+
+__all__ = ["ExtensionReport", "add_words", "extend"]

@@ -12,8 +12,9 @@ _BYTE_PIECE = re.compile(r"<0x[0-9A-F]{2}>")
 
 def text_of(token: str, vocabulary: Vocabulary) -> str | None:
     """Return the text that a token of the model stands for, or None where it is part of a character."""
+    token = token.removesuffix(vocabulary.model_settings["end_of_word_suffix"] or "")
     if not vocabulary.is_byte_level:
-        return token.replace("▁", " ").removesuffix(vocabulary.model_settings["end_of_word_suffix"] or "")
+        return token.replace("▁", " ")
     if any(char not in CHAR_TO_BYTE for char in token):
         return None
     try:

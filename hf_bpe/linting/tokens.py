@@ -105,7 +105,7 @@ def _dead(vocabulary: Vocabulary) -> Iterator[Finding]:
     for token in sorted(lost, key=len):
         yield _finding(vocabulary, token, made[token], texts[token], "no merges lead to it")
     candidates = {token: text for token, text in texts.items() if text and token not in set(lost)}
-    for token in sorted(_unreached(vocabulary, made, candidates), key=len):
+    for token in sorted(unreached(vocabulary, made, candidates), key=len):
         tried = f"none of {len(_AROUND) + 1} texts around it gives it"
         yield _finding(vocabulary, token, made[token], texts[token], tried)
 
@@ -116,7 +116,7 @@ def _unmerged(vocabulary: Vocabulary, made: dict[str, int]) -> set[str]:
     return {token for token in made if len(token) > 1 and heap(token, ranks) != [token]}
 
 
-def _unreached(vocabulary: Vocabulary, made: dict[str, int], texts: dict[str, str]) -> list[str]:
+def unreached(vocabulary: Vocabulary, made: dict[str, int], texts: dict[str, str]) -> list[str]:
     """Return tokens that are in no ids of their text, and of their text with something around it."""
     left = list(texts)
     for form in ("{}", *_AROUND):

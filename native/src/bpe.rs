@@ -13,6 +13,7 @@ mod words;
 pub use dropout::Dropout;
 pub use symbols::Symbols;
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::byte_alphabet;
@@ -126,6 +127,47 @@ impl Bpe {
     /// The rate of dropout, where there is any.
     pub fn dropout(&self) -> Option<f32> {
         self.settings.dropout.filter(|&rate| rate != 0.0)
+    }
+
+    /// The same model, which passes over no merge by chance.
+    pub fn without_dropout(&self) -> Cow<'_, Self> {
+        if self.dropout().is_none() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self {
+            settings: BpeSettings {
+                dropout: None,
+                ..self.settings.clone()
+            },
+            words: OnceLock::new(),
+            ..self.clone()
+        })
+    }
+
+    /// The token for what the vocabulary lacks, where it has one.
+    pub fn unk(&self) -> Option<TokenId> {
+        self.unk_id
+    }
+
+    /// The tokens that spell one byte, such as `<0x0A>`, where the model makes them.
+    pub fn byte_tokens(&self) -> impl Iterator<Item = TokenId> {
+        let used = self.settings.byte_fallback;
+        self.characters.byte_tokens().filter(move |_| used)
+    }
+
+    /// Whether each character that is no token is spelled in byte tokens, and none carries an affix.
+    pub fn spells_characters_in_bytes(&self) -> bool {
+        let settings = &self.settings;
+        let affixes = [&settings.continuing_subword_prefix, &settings.end_of_word_suffix];
+        let plain = affixes
+            .iter()
+            .all(|affix| affix.as_deref().unwrap_or_default().is_empty());
+        settings.byte_fallback && self.characters.has_all_bytes() && plain && self.bytes.is_none()
+    }
+
+    /// The token that `char` alone is before anything merges.
+    pub fn character(&self, char: char) -> Option<TokenId> {
+        self.characters.id(char)
     }
 
     /// Whether a pretoken that is a token is taken whole. Stock doesn't ask where merges are dropped.
@@ -261,6 +303,22 @@ impl Bpe {
         self.merge_text(word, symbols)?;
         ids.extend(symbols.parts().map(|(id, _)| id));
         Ok(())
+    }
+
+    /// Appends the symbols of a pretoken before anything merges.
+    ///
+    /// # Errors
+    /// As [`Self::encode_text`].
+    pub fn unmerged_text(&self, pretoken: &str, symbols: &mut Symbols, parts: &mut Vec<Part>) -> Result<()> {
+        self.split_into_symbols(pretoken, symbols)?;
+        parts.extend(symbols.parts());
+        Ok(())
+    }
+
+    /// The same for a pretoken whose symbols are its bytes.
+    pub fn unmerged_bytes(&self, pretoken: &[u8], parts: &mut Vec<Part>) {
+        let ids = pretoken.iter().map(|&byte| self.symbols_of_bytes[byte as usize]);
+        parts.extend(ids.flatten().map(|id| (id, 1)));
     }
 
     fn merge_text(&self, pretoken: &str, symbols: &mut Symbols) -> Result<()> {

@@ -169,6 +169,14 @@ impl Merges {
         merges
     }
 
+    /// Other merges of the same vocabulary, or of one with more tokens.
+    pub fn like(&self, pairs: impl ExactSizeIterator<Item = ((TokenId, TokenId), Merge)>) -> Self {
+        Self {
+            need_heap: self.need_heap,
+            ..Self::from_ids(pairs)
+        }
+    }
+
     /// The number of pairs.
     pub fn len(&self) -> usize {
         self.count

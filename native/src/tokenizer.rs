@@ -7,10 +7,12 @@ mod align;
 mod decode;
 mod draw;
 mod encode;
+mod extend;
 mod pieces;
 mod ranks;
 mod state;
 mod within;
+mod words;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -32,6 +34,7 @@ use crate::{Error, Result};
 
 pub use align::{Input, Sequence};
 pub use encode::EncodeOptions;
+pub use extend::MergeOfIds;
 pub use state::State;
 pub use within::Anchor;
 

@@ -6,11 +6,15 @@
 
 mod alphabet;
 pub mod arrow;
+pub mod chain;
 pub mod counter;
 pub mod counts;
+pub mod extend;
 mod heap;
 pub mod merge;
+mod merging;
 mod neighbours;
+mod old_words;
 mod pairs;
 mod sequences;
 pub mod spelling;
@@ -19,6 +23,7 @@ pub use alphabet::Alphabet;
 pub use arrow::ArrowStrings;
 pub use counter::Counter;
 pub use counts::Counts;
+pub use extend::{Extended, Extension, NewToken, learn_on};
 pub use merge::{Learned, Settings, learn};
 pub use spelling::{Spelling, Unit};
 
@@ -41,6 +46,16 @@ where
 {
     fn pretokens(&self, text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
         self(text, emit)
+    }
+}
+
+/// Cuts a text into the words that an extension counts: added tokens are cut out, as when ids are made.
+pub struct BetweenAddedTokens<'a>(pub &'a Tokenizer);
+
+impl Pretokenize for BetweenAddedTokens<'_> {
+    fn pretokens(&self, text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.0
+            .words(text, &mut Scratch::default(), &mut |word| emit(word.as_bytes()))
     }
 }
 

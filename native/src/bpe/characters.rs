@@ -54,6 +54,11 @@ impl Characters {
         self.bytes.iter().all(Option::is_some)
     }
 
+    /// The tokens that spell one byte.
+    pub fn byte_tokens(&self) -> impl Iterator<Item = TokenId> {
+        self.bytes.iter().flatten().copied()
+    }
+
     /// Every token that a text may begin with before anything merges, but `char`.
     pub fn all_but(&self, char: char) -> impl Iterator<Item = TokenId> {
         let ascii = (0_u8..128)

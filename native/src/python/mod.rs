@@ -10,6 +10,7 @@ mod text;
 mod tokenizer;
 mod train;
 mod within;
+mod words;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,6 +24,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<train::Counter>()?;
     module.add_function(wrap_pyfunction!(encoding::rebuild_encoding, module)?)?;
     module.add_function(wrap_pyfunction!(set_worker_process, module)?)?;
+    module.add_function(wrap_pyfunction!(words::words_of, module)?)?;
+    module.add_function(wrap_pyfunction!(words::encode_words, module)?)?;
+    module.add_function(wrap_pyfunction!(words::check_extensible, module)?)?;
+    module.add_function(wrap_pyfunction!(words::plan_words, module)?)?;
+    module.add_function(wrap_pyfunction!(words::crossing_merges, module)?)?;
     module.add_function(wrap_pyfunction!(num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(supported_components, module)?)?;
     Ok(())

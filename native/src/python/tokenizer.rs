@@ -18,7 +18,7 @@ use crate::added_tokens::AddedToken;
 use crate::bpe::BpeSettings;
 use crate::encoding::Encoding;
 use crate::merges::Merges;
-use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::tokenizer::{EncodeOptions, MergeOfIds, Tokenizer};
 use crate::tokenizer_json::{Components, MergeTexts, TokenizerFile};
 use crate::vocab::{TokenId, Vocab};
 use crate::{Error, Result};
@@ -167,6 +167,18 @@ impl PyTokenizer {
             self.core.with_model(vocab, merges, ignore_merges)
         })?;
         Ok(core.into())
+    }
+
+    /// The same tokenizer with more tokens, each with its id, and more merges, by ids, before the one of rank `at`.
+    #[pyo3(signature = (tokens, merges, *, at = None))]
+    fn extended(
+        &self,
+        py: Python<'_>,
+        tokens: Vec<(String, TokenId)>,
+        merges: Vec<MergeOfIds>,
+        at: Option<usize>,
+    ) -> PyResult<Self> {
+        Ok(py.detach(|| self.core.extended(&tokens, &merges, at))?.into())
     }
 
     /// What tiktoken makes of [`Self::ranks`], in the same pipeline.

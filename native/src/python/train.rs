@@ -14,13 +14,17 @@ use crate::parallel;
 use crate::tokenizer::Tokenizer;
 use crate::train::arrow::Offsets;
 use crate::train::counter::BatchReport;
-use crate::train::{self, ArrowStrings, Learned, Settings, Spelling, Unit};
+use crate::train::{self, ArrowStrings, BetweenAddedTokens, Extension, Learned, Settings, Spelling, Unit};
+use crate::vocab::TokenId;
 
 /// How often Python is asked for signals and shown the progress while merges are learned.
 const REPORT_EVERY: Duration = Duration::from_millis(50);
 
 /// A pretoken as `bytes`, and how often it was seen.
 type PretokenCount = (Cow<'static, [u8]>, u64);
+
+/// A token that an extension made: its text, the halves of its merge, and how many tokens it saves.
+type NewToken = (String, Option<(TokenId, TokenId)>, u64);
 
 /// The tokens by id, and the merges by rank.
 type VocabAndMerges = (Vec<String>, Vec<(String, String)>);
@@ -30,14 +34,19 @@ type VocabAndMerges = (Vec<String>, Vec<(String, String)>);
 pub struct Counter {
     counts: train::Counter,
     pipeline: Arc<Tokenizer>,
+    between_added_tokens: bool,
     threads: usize,
 }
 
 #[pymethods]
 impl Counter {
     #[new]
-    #[pyo3(signature = (tokenizer, *, num_threads = None))]
-    fn new(tokenizer: &PyTokenizer, num_threads: Option<usize>) -> PyResult<Self> {
+    #[pyo3(signature = (tokenizer, *, between_added_tokens = false, num_threads = None))]
+    fn new(
+        tokenizer: &PyTokenizer,
+        between_added_tokens: bool,
+        num_threads: Option<usize>,
+    ) -> PyResult<Self> {
         if num_threads == Some(0) {
             return Err(PyValueError::new_err(
                 "num_threads is 0; give at least 1, or None for all cores",
@@ -46,6 +55,7 @@ impl Counter {
         Ok(Self {
             counts: train::Counter::default(),
             pipeline: tokenizer.core(),
+            between_added_tokens,
             threads: num_threads.unwrap_or_else(parallel::num_threads),
         })
     }
@@ -59,7 +69,12 @@ impl Counter {
         let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
         interruptible(py, |poll| {
             let pool = parallel::pool(self.threads);
-            self.counts.count(&*self.pipeline, &texts, pool, poll)
+            match self.between_added_tokens {
+                true => self
+                    .counts
+                    .count(&BetweenAddedTokens(&self.pipeline), &texts, pool, poll),
+                false => self.counts.count(&*self.pipeline, &texts, pool, poll),
+            }
         })
     }
 
@@ -98,7 +113,12 @@ impl Counter {
         };
         interruptible(py, |poll| {
             let pool = parallel::pool(self.threads);
-            self.counts.count_arrow(&*self.pipeline, column, pool, poll)
+            match self.between_added_tokens {
+                true => self
+                    .counts
+                    .count_arrow(&BetweenAddedTokens(&self.pipeline), column, pool, poll),
+                false => self.counts.count_arrow(&*self.pipeline, column, pool, poll),
+            }
         })
     }
 
@@ -119,6 +139,22 @@ impl Counter {
         })?;
         counts.sort_unstable();
         Ok(counts)
+    }
+
+    /// The pretokens that hold a word, given as the vocabulary spells it; how often each was seen, and at which byte the
+    /// word first begins.
+    fn containing(&self, py: Python<'_>, token: &str) -> PyResult<Vec<(PretokenCount, usize)>> {
+        let Some(part) = self.pipeline.word_of_token(token) else {
+            return Ok(Vec::new());
+        };
+        let part = part.as_bytes();
+        let found = py.detach(|| self.counts.containing(part))?;
+        let start = |word: &[u8]| memchr::memmem::find(word, part).unwrap_or_default();
+        let found = found.into_iter().map(|(word, count)| {
+            let at = start(&word);
+            ((Cow::Owned(word), count), at)
+        });
+        Ok(found.collect())
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -171,22 +207,65 @@ impl Counter {
         if let Some(alphabet) = initial_alphabet {
             settings.initial_alphabet = alphabet.iter().filter_map(|text| text.chars().next()).collect();
         }
-        let mut raised = None;
-        let mut last = Instant::now();
-        let learned = py.detach(|| {
-            self.counts.learn(&settings, &mut |merges, expected| {
-                if last.elapsed() < REPORT_EVERY {
-                    return true;
-                }
-                last = Instant::now();
-                raised = Python::attach(|py| tell(py, progress.as_ref(), (merges, expected))).err();
-                raised.is_none()
-            })
-        });
-        match (raised, learned) {
-            (Some(error), _) => Err(error),
-            (None, learned) => Ok(texts(learned?)),
-        }
+        let learned = told(py, progress, |tell| self.counts.learn(&settings, tell))?;
+        Ok(texts(learned))
+    }
+
+    /// Learns on from the vocabulary of the tokenizer that cut the texts, between added tokens. Returns the new tokens in
+    /// order of their ids, from `first_id` on, and how many tokens the corpus took before and takes now.
+    ///
+    /// A new token is its text, the two halves of its merge (none for a character), and how many tokens it saves.
+    #[pyo3(signature = (
+        *, new_tokens, first_id, min_frequency = 0, max_token_length = None, new_characters = true, progress = None,
+    ))]
+    #[allow(clippy::too_many_arguments)] // keyword-only, as the trainer has them
+    fn learn_on(
+        &self,
+        py: Python<'_>,
+        new_tokens: usize,
+        first_id: TokenId,
+        min_frequency: u64,
+        max_token_length: Option<usize>,
+        new_characters: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Vec<NewToken>, u64, u64)> {
+        let settings = Extension {
+            new_tokens,
+            first_id,
+            min_frequency,
+            max_token_length,
+            new_characters,
+        };
+        let learned = told(py, progress, |tell| {
+            self.counts.learn_on(&self.pipeline, &settings, tell)
+        })?;
+        let tokens = learned.tokens.into_iter();
+        let tokens = tokens.map(|token| (token.text, token.halves, token.saved));
+        Ok((tokens.collect(), learned.before, learned.after))
+    }
+}
+
+/// Learns without the GIL, and shows the progress twenty times a second; what that raises stops the learning.
+fn told<T: Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    learn: impl FnOnce(&mut dyn FnMut(usize, usize) -> bool) -> crate::Result<T> + Send,
+) -> PyResult<T> {
+    let mut raised = None;
+    let mut last = Instant::now();
+    let learned = py.detach(|| {
+        learn(&mut |merges, expected| {
+            if last.elapsed() < REPORT_EVERY {
+                return true;
+            }
+            last = Instant::now();
+            raised = Python::attach(|py| tell(py, progress.as_ref(), (merges, expected))).err();
+            raised.is_none()
+        })
+    });
+    match raised {
+        Some(error) => Err(error),
+        None => Ok(learned?),
     }
 }
 

@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use crate::tokenizer::Tokenizer;
 use crate::train::counts::{Counts, hash};
-use crate::train::{ArrowStrings, Learned, Pretokenize, Settings, learn};
+use crate::train::{ArrowStrings, Extended, Extension, Learned, Pretokenize, Settings, learn, learn_on};
 use crate::{Error, Result};
 
 const SHARDS: usize = 64;
@@ -136,6 +137,32 @@ impl Counter {
         let shards = self.shards.iter().map(lock).collect::<Result<Vec<_>>>()?;
         let words = shards.iter().flat_map(|shard| shard.iter()).collect();
         learn(words, settings, progress)
+    }
+
+    /// The pretokens that hold `part`, and how often each was seen, in order of bytes.
+    pub fn containing(&self, part: &[u8]) -> Result<Vec<(Vec<u8>, u64)>> {
+        let finder = memchr::memmem::Finder::new(part);
+        let mut found = Vec::new();
+        self.for_each(|pretoken, count| {
+            if finder.find(pretoken).is_some() {
+                found.push((pretoken.to_vec(), count));
+            }
+        })?;
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Learns on from the vocabulary of `tokenizer`: see [`learn_on`].
+    pub fn learn_on(
+        &self,
+        tokenizer: &Tokenizer,
+        settings: &Extension,
+        progress: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<Extended> {
+        self.flush_all()?;
+        let shards = self.shards.iter().map(lock).collect::<Result<Vec<_>>>()?;
+        let words: Vec<_> = shards.iter().flat_map(|shard| shard.iter()).collect();
+        learn_on(&words, tokenizer, settings, progress)
     }
 
     fn count_rows<'t, P: Pretokenize>(

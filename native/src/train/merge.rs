@@ -14,9 +14,9 @@ use hashbrown::HashSet;
 
 use crate::byte_alphabet::char_of;
 use crate::train::Alphabet;
-use crate::train::neighbours::Neighbours;
-use crate::train::pairs::Pairs;
-use crate::train::sequences::{Sequences, Symbol};
+use crate::train::merging::Merging;
+use crate::train::pairs::{Heads, Pairs};
+use crate::train::sequences::Sequences;
 use crate::train::spelling::{Spelling, Unit};
 use crate::{Error, Result};
 
@@ -106,10 +106,7 @@ const POLL_EVERY: usize = 1 << 16;
 struct Learner<'a> {
     vocab: Alphabet,
     merges: Vec<(u32, u32)>,
-    sequences: Sequences,
-    pairs: Pairs,
-    before: Neighbours,
-    after: Neighbours,
+    words: Merging,
     /// Special tokens that will follow the vocabulary and are not in it yet.
     last: HashSet<&'a str>,
     settings: &'a Settings,
@@ -136,15 +133,19 @@ impl<'a> Learner<'a> {
                 Err(Error::Interrupted)
             }
         };
-        let pairs = Pairs::new(&sequences, min_count, vocab.is_ambiguous(), &mut poll)?;
+        let pairs = Pairs::new(
+            &sequences,
+            min_count,
+            vocab.is_ambiguous(),
+            Heads::default(),
+            &mut poll,
+        )?;
+        let limit = settings.max_token_length.unwrap_or(usize::MAX);
         Ok(Self {
             last,
             vocab,
             merges: Vec::new(),
-            sequences,
-            pairs,
-            before: Neighbours::default(),
-            after: Neighbours::default(),
+            words: Merging::new(sequences, pairs, limit),
             settings,
             progress,
             until_poll: POLL_EVERY,
@@ -159,7 +160,7 @@ impl<'a> Learner<'a> {
 
     /// Merges the best pair; false when none is left.
     fn step(&mut self) -> Result<bool> {
-        let Some(((left, right), positions)) = self.pairs.pop() else {
+        let Some(((left, right), positions)) = self.words.pairs.pop() else {
             return Ok(false);
         };
         let text = self.vocab.joined(left, right);
@@ -172,9 +173,9 @@ impl<'a> Learner<'a> {
         self.poll(8)?; // popping and naming cost about as much as a few occurrences
         for chunk in positions.chunks(POLL_EVERY) {
             self.poll(chunk.len())?;
-            self.merge_at(chunk, (left, right), merged);
+            self.words.merge_at(chunk, (left, right), merged);
         }
-        self.update_pairs((left, right), merged);
+        self.words.update_pairs((left, right), merged);
         Ok(true)
     }
 
@@ -193,70 +194,12 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// Merges the pair at those of `positions` where it still is, and notes what happens to the neighbours.
-    fn merge_at(&mut self, positions: &[u32], (left, right): (u32, u32), merged: u32) {
-        let Self {
-            sequences,
-            before,
-            after,
-            ..
-        } = self;
-        let limit = self.settings.max_token_length.unwrap_or(usize::MAX);
-        let mut run = 0;
-        for &position in positions {
-            let Some((first, second)) = sequences.pair_at(position, left, right) else {
-                continue;
-            };
-            if !may_be_merged(first.len, second.len, limit) {
-                continue;
-            }
-            let count = sequences.count_at(position, &mut run);
-            let len = first.len + second.len;
-            let note = |side: &mut Neighbours, part: Symbol, symbol: Symbol, position: u32| {
-                if may_be_merged(part.len, symbol.len, limit) {
-                    side.lose(symbol.id, count);
-                }
-                if may_be_merged(len, symbol.len, limit) {
-                    side.gain(symbol.id, count, position);
-                }
-            };
-            if let Some(symbol) = sequences.before(first) {
-                note(before, first, symbol, symbol.start);
-            }
-            if let Some(symbol) = sequences.after(second) {
-                note(after, second, symbol, position);
-            }
-            sequences.merge(first, second, merged);
-        }
-    }
-
-    /// Carries what the neighbours lost and gained over to the pairs.
-    ///
-    /// All gains come first: in `aaaa` the first merge makes a pair (`aa`, `a`) that the second takes away.
-    fn update_pairs(&mut self, (left, right): (u32, u32), merged: u32) {
-        let pairs = &mut self.pairs;
-        for neighbour in self.before.noted() {
-            pairs.add(neighbour.id, merged, neighbour.gained, &neighbour.positions);
-        }
-        for neighbour in self.after.noted() {
-            pairs.add(merged, neighbour.id, neighbour.gained, &neighbour.positions);
-        }
-        for neighbour in self.before.noted() {
-            pairs.remove(neighbour.id, left, neighbour.lost);
-        }
-        for neighbour in self.after.noted() {
-            pairs.remove(right, neighbour.id, neighbour.lost);
-        }
-        self.before.clear();
-        self.after.clear();
-    }
-
     fn finish(mut self) -> Learned {
         for token in &self.settings.last_special_tokens {
             self.vocab.token(token);
         }
         let mut merges = self.merges;
-        if self.pairs.come_back() {
+        if self.words.pairs.come_back() {
             keep_last(&mut merges);
         }
         Learned {
@@ -264,12 +207,6 @@ impl<'a> Learner<'a> {
             merges,
         }
     }
-}
-
-/// Whether symbols of these lengths may become one: two first symbols always, others below the limit.
-#[inline]
-fn may_be_merged(left: u32, right: u32, limit: usize) -> bool {
-    ((left + right) as usize) < limit || (left == 1 && right == 1)
 }
 
 /// Of a pair that was merged more than once only the last rank counts.

@@ -12,6 +12,8 @@
 //! Where affixes make one token in several ways, a pair may come back: then rare pairs are kept as long as they
 //! occur, and each gain puts the new count in line.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use rustc_hash::FxBuildHasher;
@@ -19,6 +21,28 @@ use rustc_hash::FxBuildHasher;
 use crate::Result;
 use crate::train::heap::{Candidate, Candidates, pack, unpack};
 use crate::train::sequences::Sequences;
+
+/// First symbols that stay beside each other until they are merged: a head before the tail, and no other pair with either.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Heads {
+    /// The symbols that wait for the tail.
+    pub heads: Range<u32>,
+    /// The symbol behind each head.
+    pub tail: u32,
+}
+
+impl Heads {
+    #[inline]
+    fn allow(&self, left: u32, right: u32) -> bool {
+        if self.heads.is_empty() {
+            return true;
+        }
+        if right == self.tail {
+            return self.heads.contains(&left);
+        }
+        left != self.tail && !self.heads.contains(&left) && !self.heads.contains(&right)
+    }
+}
 
 struct Occurrences {
     count: i64,
@@ -41,23 +65,28 @@ pub struct Pairs {
     queue: Candidates,
     min_count: i64,
     come_back: bool,
+    heads: Heads,
 }
 
 impl Pairs {
     /// Counts the pairs of `sequences`; those below `min_count` are of no interest, unless pairs `come_back`.
+    /// Nor are those that `heads` keeps apart.
     ///
     /// Calls `poll` now and then.
     pub fn new(
         sequences: &Sequences,
         min_count: i64,
         come_back: bool,
+        heads: Heads,
         poll: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Self> {
         let mut known: HashMap<u64, (i64, usize), FxBuildHasher> = HashMap::default();
         sequences.initial_pairs(|(left, right), position, count| {
-            let found = known.entry(pack(left, right)).or_default();
-            found.0 += count;
-            found.1 += 1;
+            if heads.allow(left, right) {
+                let found = known.entry(pack(left, right)).or_default();
+                found.0 += count;
+                found.1 += 1;
+            }
             if position.is_multiple_of(1 << 16) {
                 poll()
             } else {
@@ -82,6 +111,7 @@ impl Pairs {
             queue: Candidates::new(),
             min_count,
             come_back,
+            heads,
         };
         sequences.initial_pairs(|(left, right), position, _| {
             if let Some(found) = pairs.known.get_mut(&pack(left, right)) {
@@ -137,7 +167,7 @@ impl Pairs {
 
     /// Adds a pair that the last merge made, found `count` times at the ascending `positions`.
     pub fn add(&mut self, left: u32, right: u32, count: i64, positions: &[u32]) {
-        if count < self.least() {
+        if count < self.least() || !self.heads.allow(left, right) {
             return;
         }
         let pair = pack(left, right);

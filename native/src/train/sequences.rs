@@ -42,32 +42,52 @@ impl Sequences {
             .iter()
             .map(|&(word, count)| alphabet.len_of(word) as u128 * u128::from(count))
             .sum();
+        let mut sequences = Self::with_room(total, pairs)?;
+        for &(word, count) in words {
+            sequences.push_word(count as i64, |slots| alphabet.push_symbols(word, slots));
+        }
+        Ok(sequences)
+    }
+
+    /// Lays out words that are symbols already; they have to be in descending order of counts.
+    pub fn of_symbols<'a>(words: impl Iterator<Item = (&'a [u32], u64)> + Clone) -> Result<Self> {
+        let total: usize = words.clone().map(|(symbols, _)| symbols.len() + 1).sum();
+        let pairs: u128 = words
+            .clone()
+            .map(|(symbols, count)| symbols.len() as u128 * u128::from(count))
+            .sum();
+        let mut sequences = Self::with_room(total, pairs)?;
+        for (symbols, count) in words {
+            sequences.push_word(count as i64, |slots| slots.extend_from_slice(symbols));
+        }
+        Ok(sequences)
+    }
+
+    /// An empty layout for so many symbols, with so many of them in the whole corpus.
+    fn with_room(total: usize, in_corpus: u128) -> Result<Self> {
         if total >= INSIDE as usize {
             return Err(Error::Value(format!(
                 "the distinct pretokens have {total} symbols; training holds at most {INSIDE}. Use a split pattern \
                  that cuts more often, or a part of the corpus."
             )));
         }
-        if pairs > i64::MAX as u128 {
+        if in_corpus > i64::MAX as u128 {
             return Err(Error::Value(format!(
-                "the counts of pretokens add up to {pairs} symbols, more than 2^63 - 1"
+                "the counts of pretokens add up to {in_corpus} symbols, more than 2^63 - 1"
             )));
         }
-        let mut sequences = Self {
-            slots: Vec::with_capacity(total + 1),
+        let mut slots = Vec::with_capacity(total + 1);
+        slots.push(BOUNDARY);
+        Ok(Self {
+            slots,
             run_starts: Vec::new(),
             run_counts: Vec::new(),
-        };
-        sequences.slots.push(BOUNDARY);
-        for &(word, count) in words {
-            sequences.push_word(word, count as i64, alphabet);
-        }
-        Ok(sequences)
+        })
     }
 
-    fn push_word(&mut self, word: &[u8], count: i64, alphabet: &Alphabet) {
+    fn push_word(&mut self, count: i64, push_symbols: impl FnOnce(&mut Vec<u32>)) {
         let start = self.slots.len();
-        alphabet.push_symbols(word, &mut self.slots);
+        push_symbols(&mut self.slots);
         if self.slots.len() - start < 2 {
             self.slots.truncate(start); // no pair, nothing to merge
             return;
