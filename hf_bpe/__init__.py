@@ -25,7 +25,7 @@ from hf_bpe.training import TrainingReport, train
 if _typing.TYPE_CHECKING:
     from hf_bpe import chat as chat
     from hf_bpe.converting import convert
-    from hf_bpe.extension import ExtensionReport, add_words, extend
+    from hf_bpe.extension import ExtensionReport, SideBySide, add_words, extend, prune, retrain_for
     from hf_bpe.linting import lint
     from hf_bpe.token_files import encode_files
     from hf_bpe.verification import compare
@@ -39,6 +39,7 @@ __all__ = [
     "ExtensionReport",
     "HfBpeError",
     "HfBpeTokenizer",
+    "SideBySide",
     "SplitPatternError",
     "TokenizerFileError",
     "TrainingError",
@@ -55,17 +56,22 @@ __all__ = [
     "from_tekken",
     "from_tiktoken",
     "lint",
+    "prune",
+    "retrain_for",
     "train",
 ]
 
 _LAZY = {
     "ExtensionReport": "extension",
+    "SideBySide": "extension",
     "add_words": "extension",
     "compare": "verification",
     "convert": "converting",
     "encode_files": "token_files",
     "extend": "extension",
     "lint": "linting",
+    "prune": "extension",
+    "retrain_for": "extension",
 }
 
 

@@ -68,18 +68,6 @@ class Column:
     length: int
     large: bool
 
-    @property
-    def texts(self) -> list[str]:
-        """The rows that are not null, as strings."""
-        offsets = self.offsets.cast("B").cast("q" if self.large else "i")
-        rows = []
-        for row in range(self.length):
-            bit = self.first_bit + row
-            if self.validity is None or self.validity[bit >> 3] >> (bit & 7) & 1:
-                start, end = offsets[row] - self.data_start, offsets[row + 1] - self.data_start
-                rows.append(str(self.data[start:end], "utf-8"))
-        return rows
-
 
 Batch: TypeAlias = Texts | Column
 

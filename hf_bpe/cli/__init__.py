@@ -15,6 +15,7 @@ from hf_bpe.cli.diff import diff
 from hf_bpe.cli.encode import decode, encode
 from hf_bpe.cli.extend import extend
 from hf_bpe.cli.lint import lint
+from hf_bpe.cli.prune import prune
 from hf_bpe.cli.resize import resize
 from hf_bpe.cli.train import train
 
@@ -35,6 +36,7 @@ app.command()(diff)
 app.command()(lint)
 app.command()(extend)
 app.command()(add_words)
+app.command()(prune)
 app.command()(resize)
 app.add_typer(chat)
 

@@ -20,6 +20,7 @@ class Comparison:
         old: The old vocabulary.
         new: The new one.
         added: What the new one has more.
+        id_map: The new id of each old one that is still there; None where each stayed.
         max_lines: How many changed texts to keep; None for all.
 
     Attributes:
@@ -28,10 +29,19 @@ class Comparison:
         lines: The changed texts that are kept, those first that were cut anew.
     """
 
-    def __init__(self, old: Tokenizer, new: Tokenizer, added: Sequence[NewToken], *, max_lines: int | None) -> None:
+    def __init__(
+        self,
+        old: Tokenizer,
+        new: Tokenizer,
+        added: Sequence[NewToken] = (),
+        *,
+        max_lines: int | None,
+        id_map: Mapping[int, int] | None = None,
+    ) -> None:
         self._old, self._new = old, new
         self._parts = {token.id: token.parts for token in added}
         self._max_lines = max_lines
+        self._id_map = id_map
         self.read = self.changed = 0
         self._joined: list[ChangedLine] = []
         self._cut: list[ChangedLine] = []
@@ -63,9 +73,13 @@ class Comparison:
             before, after = (core.encode_ids_batch(batch, add_special_tokens=False) for core in (self._old, self._new))
             for text, old, new in zip(batch, before, after, strict=True):
                 self.read += 1
-                if old != new:
+                if self._now(old) != new:
                     self._keep(text, old, new)
                 yield text, Saving(1, len(old), len(new))
+
+    def _now(self, old: list[int]) -> list[int]:
+        """Return old ids as they are now; what was dropped is no id."""
+        return old if self._id_map is None else [self._id_map.get(token_id, -1) for token_id in old]
 
     def _keep(self, text: str, old: list[int], new: list[int]) -> None:
         self.changed += 1

@@ -1,36 +1,41 @@
-"""A smaller vocabulary from a larger one, with the same ids but for their numbers on what it can still say."""
+"""`prune`: a smaller vocabulary from a larger one, with the same tokens for all that it can still say."""
 
 from __future__ import annotations
 
 import heapq
 import json
 from collections import defaultdict
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.extension.comparing import Comparison
 from hf_bpe.extension.derivations import Derivations
 from hf_bpe.extension.renumbering import without_tokens
+from hf_bpe.extension.report import ExtensionReport
+from hf_bpe.extension.sampling import Sample, texts_of
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.vocabulary import Vocabulary
 
 
 def prune(
     tokenizer: HfBpeTokenizer,
+    source: Source = None,
     *,
+    vocab_size: int | None = None,
     keep: Iterable[str | int] | None = None,
     drop: Iterable[str | int] | None = None,
-    source: Source | None = None,
-    vocab_size: int | None = None,
+    report_on: Mapping[str, Iterable[str]] | None = None,
+    max_lines: int | None = 200,
     text_column: str = "text",
-    progress: bool | None = None,
-) -> tuple[HfBpeTokenizer, dict[int, int]]:
+    progress: bool = True,
+) -> tuple[HfBpeTokenizer, ExtensionReport]:
     """Return a tokenizer with fewer tokens, whose ids close up in their old order.
 
-    What encodes without a dropped token keeps its tokenization: that is so by construction (see
+    What encodes without a dropped token keeps its tokens: that is so by construction (see
     `hf_bpe.extension.derivations`), and checked on every token that stays. What had a dropped token falls into the
     pieces that this token was made of, or into others where these meet.
 
@@ -39,41 +44,76 @@ def prune(
 
     Args:
         tokenizer: The tokenizer. It is not changed.
-        keep: The tokens to keep, as in the vocabulary or by id, with those that they are made of. All others go.
-        drop: The tokens to drop, with those whose derivation goes through them.
-        source: Texts, as `train` takes them: of the tokens that no other is made of, the one that the texts use least
-            is dropped, and its uses count for its halves, until `vocab_size` is reached. (Leaf-based pruning: Purason
-            et al. 2025, "Teaching Old Tokenizers New Words".)
+        source: Texts, as `train` takes them. Of the tokens that no other is made of, the one that they use least is
+            dropped, and its uses count for its halves, until `vocab_size` is reached. (Leaf-based pruning: Purason et
+            al. 2025, "Teaching Old Tokenizers New Words".)
         vocab_size: The number of tokens to be left with, added ones included. With `source` only.
-        text_column: Of `source`: the column of a dataset.
-        progress: Whether to show a bar on stderr; by default on a terminal.
+        keep: Instead, the tokens to keep, as in the vocabulary or by id, with those that they are made of. All others
+            go.
+        drop: Instead, the tokens to drop, with those whose derivation goes through them.
+        report_on: Texts by name, such as a language, to report on as well.
+        max_lines: How many changed lines the report keeps; None for all.
+        text_column: Of `source`: the column of tables and datasets.
+        progress: Whether to show a bar on stderr.
 
     Returns:
-        The tokenizer, and the new id of each old one that stays.
+        The tokenizer, and the report, whose `id_map` has the new id of each old one that stays.
 
     Raises:
-        TypeError: Not just one of `keep`, `drop` and `source` is given, or `vocab_size` without `source`.
+        TypeError: Not just one of `source`, `keep` and `drop` is given, `vocab_size` without `source`, or the tokenizer
+            isn't an `HfBpeTokenizer`.
         ValueError: A token isn't there or must stay, or `vocab_size` is out of reach.
 
     Example:
-        >>> small, id_map = prune(tokenizer, source=texts, vocab_size=8000)
-        >>> len(small)
-        8000
+        >>> small, report = prune(tokenizer, texts, vocab_size=8000)
+        >>> len(small), report.id_map[50256]
+        (8000, 7999)
     """
-    if sum(argument is not None for argument in (keep, drop, source)) != 1:
-        raise TypeError("prune() takes one of keep, drop and source")
+    if not isinstance(tokenizer, HfBpeTokenizer):
+        raise TypeError(f"the tokenizer to prune is an HfBpeTokenizer, got {type(tokenizer).__name__}")
+    if sum(argument is not None for argument in (source, keep, drop)) != 1:
+        raise TypeError("prune() takes one of source, keep and drop")
     if (vocab_size is None) != (source is None):
         raise TypeError("prune() takes source and vocab_size together")
-    pruning = _Pruning(tokenizer)
+    pruning, sample, read = _Pruning(tokenizer), Sample(), 0
     if keep is not None:
         kept = pruning.keeping(keep)
     elif drop is not None:
         kept = pruning.dropping(drop)
     else:
-        assert source is not None
         assert vocab_size is not None
-        kept = pruning.used_most(pruning.uses(source, text_column, progress), vocab_size)
-    return pruning.result(kept)
+        uses, read = _uses(tokenizer, source, sample, text_column, progress=progress)
+        kept = pruning.used_most(uses, vocab_size)
+    pruned, id_map = pruning.result(kept)
+    comparison = Comparison(tokenizer._core, pruned._core, id_map=id_map, max_lines=max_lines)
+    return pruned, ExtensionReport(
+        old_size=len(tokenizer),
+        new_size=len(pruned),
+        dropped=tuple(sorted(set(tokenizer.get_vocab().values()) - set(id_map))),
+        id_map=id_map,
+        languages=comparison.by_script(sample.texts),
+        texts=comparison.by_name(report_on or {}),
+        lines_read=comparison.read,
+        lines_changed=comparison.changed,
+        lines=tuple(comparison.lines),
+        notes=(f"{read:,} texts of the source were counted",) if read else (),
+    )
+
+
+def _uses(
+    tokenizer: HfBpeTokenizer, source: Source, sample: Sample, text_column: str, *, progress: bool
+) -> tuple[NDArray[np.int64], int]:
+    """Return how often a corpus has each id, and how many texts it has."""
+    counts = np.zeros(len(tokenizer), dtype=np.int64)
+    read = 0
+    with tqdm(desc="Counting tokens", unit=" texts", unit_scale=True, disable=not progress) as bar:
+        for batch in sample.watch(open_corpus(source, text_column=text_column).batches):
+            texts = list(texts_of([batch]))
+            ids, _ = tokenizer._core.encode_to_numpy(texts, add_special_tokens=False)
+            counts += np.bincount(ids, minlength=len(counts))
+            read += len(texts)
+            bar.update(len(texts))
+    return counts, read
 
 
 class _Pruning:
@@ -136,19 +176,7 @@ class _Pruning:
             found.append(name)
         return found
 
-    def uses(self, source: Source, text_column: str, progress: bool | None) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return how often a corpus has each id."""
-        counts = np.zeros(len(self._tokenizer), dtype=np.int64)
-        corpus = open_corpus(source, text_column=text_column)
-        disable = None if progress is None else not progress
-        with tqdm(desc="Counting tokens", unit="char", unit_scale=True, disable=disable) as bar:
-            for batch in corpus.batches:
-                ids, _ = self._core.encode_to_numpy(batch.texts, add_special_tokens=False)
-                counts += np.bincount(ids, minlength=len(counts))
-                bar.update(sum(map(len, batch.texts)))
-        return counts
-
-    def used_most(self, counts: np.ndarray[Any, np.dtype[np.int64]], vocab_size: int) -> set[str]:
+    def used_most(self, counts: NDArray[np.int64], vocab_size: int) -> set[str]:
         uses = {token: int(counts[token_id]) for token, token_id in self._vocab.items()}
         parents: dict[str, int] = dict.fromkeys(self._vocab, 0)
         for token in self._vocab:

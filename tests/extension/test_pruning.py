@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from transformers import PreTrainedTokenizerFast
 
-from hf_bpe import HfBpeTokenizer, train
+from hf_bpe import HfBpeTokenizer, prune, retrain_for, train
 from hf_bpe.extension.derivations import Derivations
-from hf_bpe.extension.pruning import prune
 from hf_bpe.vocabulary import Vocabulary
+from tests.test_cli import assert_failed, run
 
 TEXTS = [
     "the cat sat on the mat and the other cat sat on the hat\n" * 20,
@@ -104,7 +104,8 @@ def test_every_text_without_a_dropped_token_keeps_its_tokens() -> None:
         if not longer:
             continue
         chosen = draw.sample(longer, draw.randint(1, len(longer)))
-        new, id_map = prune(old, drop=chosen) if seed % 2 else prune(old, keep=chosen)
+        new, report = prune(old, drop=chosen) if seed % 2 else prune(old, keep=chosen)
+        id_map = report.id_map or {}
 
         assert not seed % 2 or not set(chosen) & set(new.get_vocab())
         assert seed % 2 or set(chosen) <= set(new.get_vocab())
@@ -120,7 +121,8 @@ def test_a_dropped_token_takes_along_what_is_made_of_it(tokenizer: HfBpeTokenize
     made_of_it = {"Ġcat", "Ġsat"}
     assert made_of_it <= set(tokenizer.get_vocab())
 
-    new, id_map = prune(tokenizer, drop=[at])
+    new, report = prune(tokenizer, drop=[at])
+    id_map = report.id_map or {}
 
     assert not ({"at"} | made_of_it) & set(new.get_vocab())
     assert at not in id_map
@@ -130,7 +132,8 @@ def test_a_dropped_token_takes_along_what_is_made_of_it(tokenizer: HfBpeTokenize
 
 
 def test_kept_tokens_keep_what_they_are_made_of_and_bytes_and_added_tokens_stay(tokenizer: HfBpeTokenizer) -> None:
-    new, id_map = prune(tokenizer, keep=["Ġthe"])
+    new, report = prune(tokenizer, keep=["Ġthe"])
+    id_map = report.id_map or {}
 
     assert new.encode_ordinary(" the") == [id_map[tokenizer.convert_tokens_to_ids("Ġthe")]]
     assert len([token for token in new.get_vocab() if len(token) == 1]) == 256
@@ -141,7 +144,8 @@ def test_kept_tokens_keep_what_they_are_made_of_and_bytes_and_added_tokens_stay(
 
 
 def test_the_tokens_that_a_corpus_uses_least_go_first(tokenizer: HfBpeTokenizer) -> None:
-    new, id_map = prune(tokenizer, source=TEXTS[:1], vocab_size=280)
+    new, report = prune(tokenizer, TEXTS[:1], vocab_size=280, progress=False)
+    id_map = report.id_map or {}
 
     assert len(new) == len(id_map) == 280
     assert new.encode_ordinary(TEXTS[0]) == [id_map[i] for i in tokenizer.encode_ordinary(TEXTS[0])]
@@ -149,7 +153,7 @@ def test_the_tokens_that_a_corpus_uses_least_go_first(tokenizer: HfBpeTokenizer)
 
 
 def test_stock_loads_the_smaller_vocabulary_with_equal_ids(tokenizer: HfBpeTokenizer, tmp_path: Path) -> None:
-    new, _ = prune(tokenizer, source=TEXTS, vocab_size=280)
+    new, _ = prune(tokenizer, TEXTS, vocab_size=280, progress=False)
     new.save_pretrained(tmp_path)
 
     stock = PreTrainedTokenizerFast.from_pretrained(tmp_path)
@@ -171,7 +175,8 @@ def test_vocabularies_of_characters_are_pruned_too(settings: dict[str, Any], opt
     old = train(TEXTS, vocab_size=size, alphabet="characters", progress=False, **settings, **options)
     lines = [line for text in TEXTS for line in text.splitlines()]
 
-    new, id_map = prune(old, source=TEXTS[:1], vocab_size=len(old) - 8)
+    new, report = prune(old, TEXTS[:1], vocab_size=len(old) - 8, progress=False)
+    id_map = report.id_map or {}
 
     assert len(new) == len(old) - 8
     assert assert_unchanged(old, new, id_map, lines + lines[0].split()) > 0
@@ -183,7 +188,8 @@ def test_ids_that_a_post_processor_adds_are_renumbered() -> None:
     old.add_bos_token = True
     old.add_eos_token = True
 
-    new, id_map = prune(old, source=TEXTS, vocab_size=275)
+    new, report = prune(old, TEXTS, vocab_size=275, progress=False)
+    id_map = report.id_map or {}
 
     ids = new("the cat")["input_ids"]
     assert ids[0] == new.bos_token_id == id_map[old.bos_token_id]
@@ -202,10 +208,67 @@ def test_what_cannot_be_pruned_is_named(tokenizer: HfBpeTokenizer) -> None:
     with pytest.raises(TypeError, match="keep holds tokens and ids, got float"):
         prune(tokenizer, keep=[1.5])  # type: ignore[list-item]
     with pytest.raises(ValueError, match=r"vocab_size=100 is too small: .* are 258 already"):
-        prune(tokenizer, source=TEXTS, vocab_size=100)
+        prune(tokenizer, TEXTS, vocab_size=100, progress=False)
     with pytest.raises(ValueError, match="vocab_size=1000 is more than the 290 tokens"):
-        prune(tokenizer, source=TEXTS, vocab_size=1000)
-    with pytest.raises(TypeError, match="one of keep, drop and source"):
+        prune(tokenizer, TEXTS, vocab_size=1000, progress=False)
+    with pytest.raises(TypeError, match="one of source, keep and drop"):
         prune(tokenizer)
+    with pytest.raises(TypeError, match="the tokenizer to prune is an HfBpeTokenizer, got str"):
+        prune("gpt2", keep=["a"])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="source and vocab_size together"):
         prune(tokenizer, keep=["a"], vocab_size=275)
+
+
+def test_the_report_tells_what_went_and_which_lines_changed(tokenizer: HfBpeTokenizer) -> None:
+    new, report = prune(tokenizer, drop=["Ġcat"], report_on={"cats": [" a cat", " a mat"]})
+
+    assert report.dropped == (tokenizer.convert_tokens_to_ids("Ġcat"),)
+    assert set(report.id_map or {}) | set(report.dropped) == set(tokenizer.get_vocab().values())
+    assert (report.old_size, report.new_size) == (290, 289) == (len(tokenizer), len(new))
+    assert (report.lines_read, report.lines_changed) == (2, 1)
+    assert report.lines[0].text == " a cat"
+    assert report.texts["cats"].saved == -1
+    assert "290 -> 289 ids: 0 tokens added, 1 dropped" in str(report)
+
+
+def test_a_vocabulary_trained_anew_is_shown_beside_the_pruned_one(tokenizer: HfBpeTokenizer) -> None:
+    texts = ["a quick brown fox and a quick brown dog\n"] * 50
+
+    retrained, beside = retrain_for(tokenizer, texts, 275, progress=False)
+
+    sides = beside.sides
+    assert [side.size for side in sides.values()] == [290, 275, len(retrained)]
+    assert sides["old"].source.after == sum(len(tokenizer.encode_ordinary(text)) for text in texts)
+    assert sides["retrained"].source.after == sum(len(retrained.encode_ordinary(text)) for text in texts)
+    assert sides["pruned"].source.after == sum(len(beside.pruned.encode_ordinary(text)) for text in texts)
+    assert sides["retrained"].source.after < sides["pruned"].source.after
+    assert sides["pruned"].shared == 275
+    assert "characters a token" in str(beside)
+    assert json.loads(json.dumps(beside.as_json()))["sides"]["old"]["tokens"] == sides["old"].source.after
+    with pytest.raises(TypeError, match="reads the source three times, and a list_iterator can be read once"):
+        retrain_for(tokenizer, iter(texts), 275)
+
+
+def test_a_vocabulary_is_pruned_by_command(tokenizer: HfBpeTokenizer, tmp_path: Path) -> None:
+    tokenizer.save_pretrained(tmp_path / "old")
+    (tmp_path / "corpus.txt").write_text(TEXTS[0])
+    (tmp_path / "drop.json").write_text('["Ġcat"]')
+    (tmp_path / "bad.json").write_text("5")
+    old, corpus = tmp_path / "old", tmp_path / "corpus.txt"
+
+    by_source = run("prune", old, corpus, "--vocab-size", "270", "--out", tmp_path / "a", "--json", "--no-progress")
+    by_list = run("prune", old, "--drop", tmp_path / "drop.json", "--out", tmp_path / "b", "--id-map", tmp_path / "m")
+
+    assert by_source.returncode == by_list.returncode == 0, by_source.stderr + by_list.stderr
+    assert json.loads(by_source.stdout)["new_size"] == 270
+    small = HfBpeTokenizer.from_pretrained(tmp_path / "a")
+    lines = TEXTS[0].splitlines(keepends=True)
+    assert small.encode_ordinary_batch(lines) == prune(tokenizer, lines, vocab_size=270, progress=False)[
+        0
+    ].encode_ordinary_batch(lines)
+    assert len(json.loads((tmp_path / "m").read_text())) == 289
+    assert_failed(run("prune", old, "--out", tmp_path / "c"), 2, "give SOURCE with --vocab-size, or --keep, or --drop")
+    assert_failed(run("prune", old, corpus, "--out", tmp_path / "c"), 2, "SOURCE and --vocab-size go together")
+    failed = run("prune", old, "--keep", tmp_path / "bad.json", "--out", tmp_path / "c")
+    assert_failed(failed, 1, "holds no list of tokens and ids")
+    assert not (tmp_path / "c").exists()

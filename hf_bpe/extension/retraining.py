@@ -1,0 +1,111 @@
+"""`retrain_for`: a vocabulary trained anew for a domain, beside the old one and the old one pruned to the same size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.extension.comparing import Comparison
+from hf_bpe.extension.pruning import prune
+from hf_bpe.extension.report import Saving
+from hf_bpe.extension.sampling import Sample, texts_of
+from hf_bpe.tokenizer import HfBpeTokenizer
+
+
+@dataclass(frozen=True)
+class Side:
+    """A vocabulary in a `SideBySide`.
+
+    Attributes:
+        size: The highest id plus one.
+        shared: How many of its tokens the old vocabulary has.
+        source: What a sample of the corpus took with the old vocabulary and takes with this one.
+        languages: The same by script.
+    """
+
+    size: int
+    shared: int
+    source: Saving
+    languages: dict[str, Saving] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """The old vocabulary, the same pruned, and one trained anew. Prints as a table.
+
+    Attributes:
+        characters: How many characters the sample has.
+        sides: `"old"`, `"pruned"` and `"retrained"`.
+        pruned: The tokenizer that pruning gives.
+    """
+
+    characters: int
+    sides: dict[str, Side]
+    pruned: HfBpeTokenizer
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the figures as JSON."""
+        return {
+            "characters": self.characters,
+            "sides": {
+                name: {
+                    "size": side.size,
+                    "shared": side.shared,
+                    "tokens": side.source.after,
+                    "languages": {script: saving.after for script, saving in side.languages.items()},
+                }
+                for name, side in self.sides.items()
+            },
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{'':12}{'tokens':>10}{'shared':>10}{'used':>12}{'characters a token':>20}"]
+        for name, side in self.sides.items():
+            used = side.source.after
+            lines.append(
+                f"{name:12}{side.size:>10,}{side.shared:>10,}{used:>12,}{self.characters / max(used, 1):>20.3f}"
+            )
+        for script in self.sides["old"].languages:
+            shown = ", ".join(f"{name} {side.languages[script].after:,}" for name, side in self.sides.items())
+            lines.append(f"{script}: {shown}")
+        return "\n".join(lines)
+
+
+def retrain_for(
+    tokenizer: HfBpeTokenizer, source: Source, vocab_size: int, *, text_column: str = "text", progress: bool = True
+) -> tuple[HfBpeTokenizer, SideBySide]:
+    """Train a vocabulary anew for a domain, in the pipeline of an old one, and show what pruning gives instead.
+
+    A model that speaks the old vocabulary speaks the pruned one too; the retrained one takes fewer tokens, but its ids
+    mean something else.
+
+    Args:
+        tokenizer: The old vocabulary. Its special tokens come first, as in `train_new_from_iterator`.
+        source: The texts, as for `train`; they are read three times, so no iterator.
+        vocab_size: The number of tokens of both.
+        text_column: The column of tables and datasets.
+        progress: Whether to show bars on stderr.
+
+    Returns:
+        The retrained tokenizer, and the figures of both on a sample of the source.
+
+    Raises:
+        TypeError: `source` can be read once only.
+        ValueError: `vocab_size` is out of reach.
+    """
+    if isinstance(source, Iterator):
+        raise TypeError(f"retrain_for() reads the source three times, and a {type(source).__name__} can be read once")
+    sample = Sample()
+    texts = texts_of(sample.watch(open_corpus(source, text_column=text_column).batches))
+    retrained = tokenizer.train_new_from_iterator(texts, vocab_size, show_progress=progress)
+    pruned, _ = prune(tokenizer, source, vocab_size=vocab_size, max_lines=0, text_column=text_column, progress=progress)
+    old_tokens = set(tokenizer.get_vocab())
+    sides = {}
+    for name, other in (("old", tokenizer), ("pruned", pruned), ("retrained", retrained)):
+        comparison = Comparison(tokenizer._core, other._core, max_lines=0)
+        languages = comparison.by_script(sample.texts)
+        shared = len(old_tokens & set(other.get_vocab()))
+        sides[name] = Side(len(other), shared, sum(languages.values(), Saving()), languages)
+    return retrained, SideBySide(sum(map(len, sample.texts)), sides, pruned)
