@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hf_bpe._native import Counter, Tokenizer, crossing_merges, plan_words
+from hf_bpe._native import Counter, Tokenizer, crossing_merges, encode_words, plan_words
 from hf_bpe.extension.building import Learned
 from hf_bpe.extension.wording import Wanted, names_of
 
@@ -61,9 +61,12 @@ def place(core: Tokenizer, wanted: Sequence[Wanted], places: dict[str, Places], 
     """
     placed = Placed(core)
     later: list[Wanted] = []
-    for word in wanted:
+    rows = encode_words(core, [word.token for word in wanted])
+    for word, row in zip(wanted, rows, strict=True):
         at = places.get(word.token, Places())
-        if at.total == 0 or at.reached > 0:
+        if row == [core.token_to_id(word.token)]:
+            placed.known[word.word] = row[0]
+        elif at.total == 0 or at.reached > 0:
             later.append(word)
         elif allow_changes:
             _insert(placed, word, at.rank)

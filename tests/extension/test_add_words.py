@@ -105,6 +105,15 @@ def test_a_word_that_is_a_token_needs_nothing(gpt2_like: HfBpeTokenizer) -> None
     assert (report.added, new.get_vocab()) == ((), gpt2_like.get_vocab())
 
 
+def test_a_token_that_the_source_only_has_across_older_merges_is_a_token() -> None:
+    old = characters([("c", "d"), ("a", "b"), ("ab", "c")])
+
+    _, report = add_words(old, ["abc"], source=["abcd"])
+
+    assert report.known == {"abc": old.get_vocab()["abc"]}
+    assert (report.added, report.refused) == ((), ())
+
+
 def test_words_share_the_steps_to_them(gpt2_like: HfBpeTokenizer) -> None:
     new, report = add_words(gpt2_like, ["zebra", "zebras", "zebra"])
 

@@ -180,6 +180,19 @@ def recounted(
     return made
 
 
+def test_no_new_token_is_what_a_text_begins_as() -> None:
+    """`é` at the end of a word would be `éé`: as a token, it would be found where there was an unknown character."""
+    affixed = characters(letters="aé", more=("aé",), end_of_word_suffix="é")
+    in_bytes = characters(letters="<0x41>", byte_fallback=True)
+
+    _, report = quietly(affixed, ["éééa"] * 9, num_new_tokens=9)
+    _, spelled = quietly(in_bytes, ["<0x41>"] * 9, num_new_tokens=9)
+
+    assert "éé" not in texts_of(report)
+    assert "<0x41>" not in texts_of(spelled)
+    assert texts_of(spelled) == ["<0", "x4", "1>", "<0x4"]
+
+
 # Which ids
 
 
@@ -212,6 +225,17 @@ def test_added_tokens_that_only_the_list_of_added_ones_has_keep_their_ids_in_sto
     assert [stock.token_to_id(token) for token in ("<s>", "</s>")] == [256, 257]
     assert [stock.token_to_id(token.token) for token in report.added] == [258, 259]
     assert stock.encode("<s>ab ab</s>").ids == new.encode("<s>ab ab</s>") == [256, 258, 259, 257]
+
+
+def test_sizes_are_rows_and_not_numbers_of_tokens() -> None:
+    """Three numbers that are often mixed up: tokens, the model's tokens, and the rows up to the highest id."""
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    old = HfBpeTokenizer.from_vocabulary(Vocabulary.from_ranks(ranks, split_pattern="gpt2", added_tokens={"<s>": 299}))
+
+    new, report = quietly(old, ["ab"] * 3, num_new_tokens=1)
+
+    assert (report.old_size, report.new_size) == (300, 301)
+    assert (len(new.get_vocab()), new.convert_tokens_to_ids("ab"), new.convert_ids_to_tokens(270)) == (258, 300, None)
 
 
 def test_padding_rows_are_filled_and_never_overrun(words: HfBpeTokenizer) -> None:

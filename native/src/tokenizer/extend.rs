@@ -84,10 +84,8 @@ impl Tokenizer {
     fn would_be_made(&self, token: &AddedToken) -> Result<bool> {
         let settings = &self.bpe.settings;
         let content = token.content.as_str();
-        let is_byte = || content.len() == 6 && content.starts_with("<0x") && content.ends_with('>');
         // Bytes that are all there are no other token's.
-        let is_symbol = || !(self.bpe.runs_on_bytes() && self.bpe.has_all_bytes()) && self.is_symbol(content);
-        if is_symbol() || (settings.byte_fallback && is_byte()) {
+        if !(self.bpe.runs_on_bytes() && self.bpe.has_all_bytes()) && self.is_symbol(content) {
             return Ok(true);
         }
         // Where texts reach the model as they are, nothing of a token that is always cut out reaches it. Special tokens
@@ -105,9 +103,12 @@ impl Tokenizer {
         Ok(whole)
     }
 
-    /// Whether a text could begin as `token` before anything merges.
-    fn is_symbol(&self, token: &str) -> bool {
+    /// Whether a text could begin as `token` before anything merges, if that were a token.
+    pub fn is_symbol(&self, token: &str) -> bool {
         let settings = &self.bpe.settings;
+        if settings.byte_fallback && token.len() == 6 && token.starts_with("<0x") && token.ends_with('>') {
+            return true;
+        }
         let [prefix, suffix] = [&settings.continuing_subword_prefix, &settings.end_of_word_suffix]
             .map(|affix| affix.as_deref().unwrap_or_default());
         let bare = token.strip_suffix(suffix).unwrap_or(token);

@@ -222,6 +222,9 @@ impl<'a> Chains<'a> {
 
     /// How well `text` does as a token on the way to `token`; none where it may not be one.
     fn nature(&mut self, text: &str, token: &str) -> Result<Option<Nature>> {
+        if self.tokenizer.is_symbol(text) {
+            return Ok(None);
+        }
         if text == token {
             return Ok(Some(Nature::Word));
         }

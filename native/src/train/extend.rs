@@ -2,10 +2,11 @@
 //!
 //! Guarantee: on any text, the new tokens are the old ones, some neighbours joined. The old merges come first and don't
 //! know the new tokens, so they do what they did; what new merges then join, they join. For this to hold, and for every
-//! new token to be made of its own text, two rules decide which pair becomes a token:
+//! new token to be made of its own text, three rules decide which pair becomes a token:
 //!
 //! - It spells a text that no token has, old or new: so no old token is made in a new way, no special token of ordinary
 //!   text, and each new token by one merge alone.
+//! - It isn't what a text may begin as before anything merges: a character with its affixes, or `<0x0A>`.
 //! - The pipeline leaves its text whole, as far as it is one: the split pattern doesn't cut it.
 //!
 //! Pairs are counted, and ties decided, as in [`learn`](crate::train::learn).
@@ -199,6 +200,7 @@ impl<'a> Learner<'a> {
     fn may_be_token(&mut self, text: &str) -> Result<bool> {
         let units = text.chars().count();
         if self.settings.max_token_length.is_some_and(|limit| units >= limit)
+            || (units > 1 && self.tokenizer.is_symbol(text))
             || self.tokenizer.token_to_id(text).is_some()
             || self.texts.contains(text)
         {
