@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sysconfig
 from pathlib import Path
 
@@ -17,6 +18,10 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, proce
 from vocabularies import REAL
 
 from hf_bpe.split_patterns import SPLIT_PATTERNS
+
+# A shell ignores Ctrl-C for what it starts in the background, and every process below inherits that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Nothing here may reach for a network: a test that would is wrong.
 os.environ["HF_HUB_OFFLINE"] = "1"
