@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from test_cli import assert_failed, run
 
 from hf_bpe import CorpusError, HfBpeTokenizer, encode_files, train
 from hf_bpe.documents import reading, streams
 from hf_bpe.token_files.targets import SUFFIXES
-from tests.test_cli import assert_failed, run
 
 TEXTS = [f"text {number} é 😀 and some more\n" * (1 + number % 7) for number in range(2000)]
 

@@ -14,12 +14,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from embedding_models import DIMENSIONS, checkpoint, extended, numbers, old_tokenizer
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from hf_bpe import CheckpointError, HfBpeTokenizer
 from hf_bpe.embeddings import plan_rows, resize_checkpoint, resize_rows
-from tests.embedding_models import DIMENSIONS, checkpoint, extended, numbers, old_tokenizer
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from embedding_models import extended, old_tokenizer
 
 from hf_bpe.embeddings import plan_rows, resize_embeddings, resize_rows
-from tests.embedding_models import extended, old_tokenizer
 
 torch: Any = pytest.importorskip("torch")
 

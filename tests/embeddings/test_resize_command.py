@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import numpy as np
+from embedding_models import checkpoint, extended, old_tokenizer
 from safetensors.numpy import load_file
-
-from tests.embedding_models import checkpoint, extended, old_tokenizer
-from tests.test_cli import assert_failed, run
+from test_cli import assert_failed, run
 
 
 def test_a_checkpoint_is_resized_by_command(tmp_path: Path) -> None:

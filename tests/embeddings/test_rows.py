@@ -5,10 +5,10 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from embedding_models import extended, numbers, old_tokenizer
 
 from hf_bpe import HfBpeTokenizer
 from hf_bpe.embeddings import plan_rows, resize_rows
-from tests.embedding_models import extended, numbers, old_tokenizer
 
 INITS = ["mean_of_parts", "mean", "normal", "zeros"]
 

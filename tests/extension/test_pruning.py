@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_cli import assert_failed, run
 from transformers import PreTrainedTokenizerFast
 
 from hf_bpe import HfBpeTokenizer, prune, retrain_for, train
 from hf_bpe.extension.derivations import Derivations
 from hf_bpe.vocabulary import Vocabulary
-from tests.test_cli import assert_failed, run
 
 TEXTS = [
     "the cat sat on the mat and the other cat sat on the hat\n" * 20,
