@@ -66,7 +66,7 @@ def undoes(decoder: Json | None, model: PieceModel) -> bool:
     if steps[1:] not in (to_bytes, [*to_bytes, {"type": "Fuse"}]):
         return False
     rules = model.rules
-    if not rules.escape_whitespaces or rules.remove_extra_whitespaces or any(" " in piece for piece in model.pieces):
+    if not rules.escape_whitespaces or rules.remove_extra_whitespaces or SPACE not in model.pieces:
         return False
     drops = steps[0]["prepend_scheme"] != "never"
     return drops == rules.add_dummy_prefix and not (drops and any(SPACE in piece[1:] for piece in model.pieces))
