@@ -82,6 +82,7 @@ def convert(
     texts = None if texts is None else list(texts)
     read = _read(source, source_format, read_options or {})
     target = targets.target_of(destination, destination_format, read.vocabulary, overwrite=overwrite)
+    place = report.name_for(destination, is_directory=target.is_directory)
     verify = checks.Checks(texts=texts, sample=sample, progress=progress)
     if read.path is not None:
         verify.source(read.format, read.path, read.vocabulary)
@@ -90,7 +91,6 @@ def convert(
         with _writing(destination):
             files = targets.write(read.vocabulary, written, target, write_options or {})
         left_out = verify.written(target.format, written, read.vocabulary, dict(write_options or {}))
-        place = report.name_for(destination, is_directory=target.is_directory)
         done = Conversion(
             read.name,
             read.format,
