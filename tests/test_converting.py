@@ -314,7 +314,7 @@ def test_a_name_of_one_of_two_files_asks_for_their_directory(source: Path, tmp_p
 
 
 def test_texts_are_a_list(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="takes a list of texts"):
+    with pytest.raises(TypeError, match="texts is a list of texts"):
         hf_bpe.convert(source, tmp_path / "out", texts="one text")
 
 
