@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hf_bpe.errors import ConversionError
-from hf_bpe.formats import gguf, gpt2, sentencepiece, tekken, tiktoken_encoding
+from hf_bpe.formats import arguments, files, gguf, gpt2, sentencepiece, tekken, tiktoken_encoding
 from hf_bpe.formats import tiktoken as tiktoken_files
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.vocabulary import Vocabulary
@@ -41,6 +41,7 @@ def from_sentencepiece(
         >>> tokenizer("Hello world").input_ids
         [1, 15043, 3186]
     """
+    path = arguments.a_path(path, "path")
     read = sentencepiece.read(path, add_bos_token=add_bos_token, add_eos_token=add_eos_token)
     return HfBpeTokenizer.from_vocabulary(read, **kwargs)
 
@@ -60,7 +61,7 @@ def from_gguf(path: str | Path, **kwargs: Any) -> HfBpeTokenizer:
         >>> tokenizer("Hello world").input_ids
         [1, 15043, 3186]
     """
-    return HfBpeTokenizer.from_vocabulary(gguf.read(path), **kwargs)
+    return HfBpeTokenizer.from_vocabulary(gguf.read(arguments.a_path(path, "path")), **kwargs)
 
 
 def from_tiktoken(
@@ -96,11 +97,16 @@ def from_tiktoken(
         >>> tokenizer.encode("hello world")
         [15339, 1917]
     """
+    special_tokens = arguments.ids_by_token(special_tokens, "special_tokens")
     given: dict[str, Any] = {"split_pattern": split_pattern, "special_tokens": special_tokens, "normalizer": normalizer}
-    if isinstance(encoding, str) and not Path(encoding).exists() and not Path(encoding).suffix:
+    if isinstance(encoding, str) and not Path(encoding).suffix and not files.is_there(Path(encoding)):
         encoding = _encoding_of_name(encoding)
     if isinstance(encoding, str | PathLike):
-        return _with_bos(tiktoken_files.read(Path(encoding), **given), add_bos_token, kwargs)
+        path = arguments.a_path(encoding, "encoding")
+        return _with_bos(tiktoken_files.read(path, **given), add_bos_token, kwargs)
+    if not hasattr(encoding, "_mergeable_ranks"):
+        found = f"{type(encoding).__name__}: {encoding!r:.60}"
+        raise TypeError(f"encoding is a tiktoken.Encoding, the name of one, or a path, got {found}.")
     if any(value is not None for value in given.values()):
         raise TypeError("split_pattern, special_tokens and normalizer are for files: an Encoding has its own.")
     return _with_bos(tiktoken_encoding.from_encoding(encoding), add_bos_token, kwargs)
@@ -122,7 +128,7 @@ def from_tekken(path: str | PathLike[str], *, add_bos_token: bool = False, **kwa
         >>> hf_bpe.from_tekken("path/to/tekken.json").encode("hello", add_special_tokens=False)
         [29706]
     """
-    return _with_bos(tekken.read(Path(path)), add_bos_token, kwargs)
+    return _with_bos(tekken.read(arguments.a_path(path, "path")), add_bos_token, kwargs)
 
 
 def from_gpt2(path: str | PathLike[str], *, add_prefix_space: bool = False, **kwargs: Any) -> HfBpeTokenizer:
@@ -140,7 +146,9 @@ def from_gpt2(path: str | PathLike[str], *, add_prefix_space: bool = False, **kw
         >>> hf_bpe.from_gpt2("path/to/directory").encode("hello world")
         [31373, 995]
     """
-    return HfBpeTokenizer.from_vocabulary(gpt2.read(Path(path), add_prefix_space=add_prefix_space), **kwargs)
+    add_prefix_space = arguments.a_switch(add_prefix_space, "add_prefix_space")
+    read = gpt2.read(arguments.a_path(path, "path"), add_prefix_space=add_prefix_space)
+    return HfBpeTokenizer.from_vocabulary(read, **kwargs)
 
 
 def _with_bos(vocabulary: Vocabulary, add_bos_token: bool, kwargs: dict[str, Any]) -> HfBpeTokenizer:
@@ -161,5 +169,5 @@ def _encoding_of_name(name: str) -> tiktoken.Encoding:
         return tiktoken.get_encoding(name)
     except ValueError as error:
         raise ConversionError(
-            f"{name!r} is neither a file nor an encoding of tiktoken, which has {tiktoken.list_encoding_names()}."
+            f"{name!r:.60} is neither a file nor an encoding of tiktoken, which has {tiktoken.list_encoding_names()}."
         ) from error

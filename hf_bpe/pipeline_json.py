@@ -89,6 +89,8 @@ def component_json(name: str, component: object, defaults: Mapping[str, Json] | 
         except json.JSONDecodeError as error:
             raise ValueError(f"train(): {name} is not JSON: {error}") from None
     if isinstance(component, str):
+        if not component.isprintable():
+            raise ValueError(f"{name} is {_AN_EXAMPLE.get(name, 'a name')}, or JSON; got {component!r:.60}")
         return dict((defaults or {}).get(component, {"type": component}))
     if type(component).__module__.startswith("tokenizers"):
         return _object(name, json.loads(component.__getstate__()))  # type: ignore[arg-type]

@@ -81,6 +81,8 @@ def tokens_to_add(
     present = {flags[0] for flags in known} | {token.content for token in wanted}
     named_tokens = [token for token in named if token is not None]
     for token in [*named_tokens, *extra]:
+        if not isinstance(token, str | AddedToken):
+            raise TypeError(f"special tokens are of type str or AddedToken, got {type(token).__name__}: {token!r:.60}")
         if str(token) not in present:
             present.add(str(token))
             wanted.append(AddedToken(token, special=True) if isinstance(token, str) else token)

@@ -49,7 +49,7 @@ def resolve(split_pattern: str) -> str:
     if split_pattern.replace("-", "").replace("_", "").isalnum() or not split_pattern:
         names = ", ".join(repr(name) for name in sorted(SPLIT_PATTERNS))
         raise ValueError(
-            f"split_pattern {split_pattern!r} is not one of {names}. "
-            f"To split by this very word, write '(?:{split_pattern})'."
+            f"split_pattern {split_pattern!r:.60} is not one of {names}. "
+            f"To split by this very word, write '(?:{split_pattern:.60})'."
         )
     return split_pattern

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import json
 import os
 import subprocess
@@ -134,3 +135,61 @@ def test_a_directory_that_is_not_there_is_named_and_not_sought_on_the_network(na
 
     assert result.returncode == 2
     assert "nowhere is no directory" in result.stderr
+
+
+def refused_in_one_line(result: subprocess.CompletedProcess[str]) -> str:
+    assert result.returncode == 1, result
+    assert "Traceback" not in result.stderr
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("refused: ")]
+    assert result.stderr.endswith(f"{line}\n")
+    return line
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("gguf", b"GGUF\x03"),
+        ("gpt2", b"{"),
+        ("sentencepiece", b"\n\x0e\n"),
+        ("tekken", b'{"config": {}}'),
+        ("tiktoken", b"aGk= 0\naGk= x\n"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(name: str, content: bytes, tmp_path: Path) -> None:
+    source = tmp_path / "files"
+    if name == "gpt2":
+        source.mkdir()
+        (source / "vocab.json").write_bytes(content)
+        (source / "merges.txt").write_bytes(content)
+    else:
+        source.write_bytes(content)
+
+    line = refused_in_one_line(run(f"{name}_to_hf", source, tmp_path / "target"))
+
+    assert ("vocab.json" if name == "gpt2" else "files") in line
+    assert not (tmp_path / "target").exists()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_damaged_directory_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "tokenizer.json").write_text("{", encoding="utf-8")
+
+    line = refused_in_one_line(run(f"hf_to_{name}", tmp_path / "source", tmp_path / "target"))
+
+    assert "tokenizer.json can't be read: EOF while parsing an object" in line
+    assert not (tmp_path / "target").exists()
+
+
+def test_a_target_that_exists_and_a_special_token_without_id_are_told_in_one_line(tmp_path: Path) -> None:
+    ranks = tmp_path / "a.tiktoken"
+    ranks.write_bytes(b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for token, rank in BYTES.items()))
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target" / "notes.txt").write_text("mine", encoding="utf-8")
+
+    taken = run("tiktoken_to_hf", ranks, tmp_path / "target", "--split-pattern", "gpt2")
+    wrong = run("tiktoken_to_hf", ranks, tmp_path / "other", "--special-token", "<|end|>")
+
+    assert "target exists already" in refused_in_one_line(taken)
+    assert wrong.returncode == 2
+    assert "--special-token is TOKEN=ID" in wrong.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -21,7 +22,7 @@ from vocabularies import REAL, installed
 
 import hf_bpe
 from hf_bpe import ConversionError, HfBpeTokenizer, formats
-from hf_bpe.converting import Conversion, checks, staging
+from hf_bpe.converting import Conversion, checks, staging, swapping
 from hf_bpe.vocabulary import Vocabulary
 
 RANKS = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257, b" the": 258}
@@ -52,6 +53,11 @@ def source(tmp_path: Path) -> Path:
         path
     )
     return path
+
+
+def loaded(path: Path) -> Vocabulary:
+    """Read a file or a directory of any format."""
+    return formats.get(formats.detect(path)).read(path)
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
@@ -308,7 +314,7 @@ def test_a_name_of_one_of_two_files_asks_for_their_directory(source: Path, tmp_p
 
 
 def test_texts_are_a_list(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="takes a list of texts"):
+    with pytest.raises(TypeError, match="texts is a list of texts"):
         hf_bpe.convert(source, tmp_path / "out", texts="one text")
 
 
@@ -344,7 +350,8 @@ def test_a_failure_while_replacing_puts_everything_back(
     failing: int, error: BaseException, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(source, tmp_path / "model")
-    (tmp_path / "model" / "conversion.json").write_text("old")
+    (tmp_path / "model" / "conversion.json").write_text('{"destination": {"name": "model"}}')
+    monkeypatch.setattr(staging, "swapped", lambda *arguments: False)
     before = tree(tmp_path)
     calls = 0
 
@@ -368,7 +375,7 @@ def test_a_failure_while_replacing_puts_everything_back(
             staged(*arguments)
 
         patch.setattr(staging, "_put_into_place", place)
-        with pytest.raises(type(error)):
+        with pytest.raises(ConversionError if isinstance(error, OSError) else KeyboardInterrupt):
             hf_bpe.convert(vocabulary(ignore_merges=False), tmp_path / "model", overwrite=True, sample=50)
 
     assert tree(tmp_path) == before
@@ -388,8 +395,118 @@ def test_a_file_that_cannot_be_put_into_place_leaves_the_old_one(
 
     monkeypatch.setattr(staging.os, "replace", replace)
 
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(ConversionError, match=r"a.tiktoken can't be written: disk full"):
         hf_bpe.convert(source, tmp_path / "a.tiktoken", overwrite=True, sample=50)
+    assert tree(tmp_path) == before
+
+
+_AGAIN_AND_AGAIN = """
+import sys
+import hf_bpe
+from hf_bpe.vocabulary import Vocabulary
+ranks = {bytes([byte]): byte for byte in range(256)}
+made = [
+    Vocabulary.from_ranks(ranks | {name: 256}, split_pattern="gpt2", chat_template=name.decode())
+    for name in (b"ab", b"cd")
+]
+while True:
+    for vocabulary in made:
+        hf_bpe.convert(vocabulary, sys.argv[1], overwrite=True, sample=1, progress=False)
+        print("now", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="swaps directories as Linux does")
+@pytest.mark.parametrize("name", ["model", "a.gguf"])
+def test_a_process_that_is_killed_at_any_moment_leaves_one_whole_target(name: str, tmp_path: Path) -> None:
+    target = tmp_path / "place" / name
+    rng = random.Random(5)
+    for _ in range(4):
+        command = [sys.executable, "-c", _AGAIN_AND_AGAIN, str(target)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"now\n"
+            if target.is_dir():
+                (target / "weights.bin").write_bytes(b"weights")
+            time.sleep(rng.random())
+            process.kill()
+
+        read = loaded(target)
+        (token,) = {"ab", "cd"} & set(read.get_vocab())
+        assert read.chat_template == token
+        if target.is_dir():
+            assert (target / "weights.bin").read_bytes() == b"weights"
+            told = json.loads((target / "conversion.json").read_text())["destination"]["files"]
+            for file, facts in told.items():
+                assert hashlib.sha256((target / file).read_bytes()).hexdigest() == facts["sha256"]
+
+
+def test_two_processes_that_write_to_one_place_leave_one_whole_target(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _AGAIN_AND_AGAIN, str(tmp_path / "model")]
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": ENVIRONMENT}
+    with subprocess.Popen(command, **options) as one, subprocess.Popen(command, **options) as other:
+        for process in (one, other, one, other):
+            assert process.stdout.readline() == b"now\n"
+        one.kill()
+        other.kill()
+
+    read = loaded(tmp_path / "model")
+    assert read.chat_template in read.get_vocab()
+
+
+@pytest.mark.parametrize("can_swap", [True, False])
+def test_replacing_a_directory_keeps_what_is_not_of_the_tokenizer(
+    can_swap: bool, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "real"
+    shutil.copytree(source, target)
+    (target / "special_tokens_map.json").write_text("{}")
+    (target / "weights" / "deep").mkdir(parents=True)
+    (target / "weights" / "deep" / "a.bin").write_bytes(b"a")
+    (target / "empty").mkdir()
+    (target / "link").symlink_to("weights")
+    target.chmod(0o750)
+    (tmp_path / "model").symlink_to(target)
+    if not can_swap:
+        monkeypatch.setattr(swapping, "_exchange", lambda *arguments: False)
+
+    hf_bpe.convert(vocabulary(ignore_merges=False), tmp_path / "model", overwrite=True, sample=10)
+
+    assert (tmp_path / "model").is_symlink()
+    assert (target / "link" / "deep" / "a.bin").read_bytes() == b"a"
+    assert (target / "link").is_symlink()
+    assert (target / "empty").is_dir()
+    assert not (target / "special_tokens_map.json").exists()
+    assert target.stat().st_mode & 0o777 == 0o750
+    assert not loaded(target).ignore_merges
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json"])
+def test_a_directory_in_the_place_of_a_file_is_left_alone(name: str, source: Path, tmp_path: Path) -> None:
+    (tmp_path / "model" / name / "mine").mkdir(parents=True)
+    before = tree(tmp_path)
+
+    with pytest.raises(ConversionError, match=rf"{name} is a directory, and a file is to be written there"):
+        hf_bpe.convert(source, tmp_path / "model", overwrite=True, sample=10)
+
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("text", ["mine", '{"a": 1}', '{"destination": {"name": 7}}', None])
+@pytest.mark.parametrize("name", ["model", "a.gguf"])
+def test_a_file_that_is_no_report_of_ours_is_left_alone(
+    name: str, text: str | None, source: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "conversion.json").write_text('{"destination": {"name": "other.gguf"}}')
+    place = tmp_path / "a.gguf.conversion.json" if name == "a.gguf" else tmp_path / "model" / "conversion.json"
+    place.parent.mkdir(exist_ok=True)
+    place.mkdir() if text is None else place.write_text(text)
+    before = tree(tmp_path)
+
+    with pytest.raises(ConversionError, match=rf"{place.name} is where the report is put, and no report"):
+        hf_bpe.convert(source, tmp_path / name, overwrite=True, sample=10)
+
     assert tree(tmp_path) == before
 
 

@@ -196,7 +196,7 @@ def test_a_missing_value_is_refused_where_stock_refuses_it(key: str) -> None:
         (("model", "vocab", "ab"), 2.0, r"model.vocab\['ab'\] should be an id .*, found 2.0"),
         (("model", "vocab", "ab"), 10**30, r"model.vocab\['ab'\] should be an id .*, found 1e\+?30"),
         (("model", "merges"), {}, "model.merges should be an array of pairs, found an object"),
-        (("model", "merges", 1), "ab", r"model.merges\[1\] should be a pair .*, found \"ab\""),
+        (("model", "merges", 1), "ab", r"model.merges\[1\] should be a pair .*, found 'ab'"),
         (("model", "merges", 1), ["a", "b", "c"], r"model.merges\[1\] should be a pair .*, found an array of 3"),
         (("model", "merges", 1), ["a", 1], r"model.merges\[1\] should be a pair of two strings, found 1"),
         (("model", "merges", 1), 5, r"model.merges\[1\] should be a pair .*, found 5"),

@@ -293,6 +293,19 @@ def test_a_special_token_that_the_normalizer_makes_of_another_text_is_spellable(
     assert found_in(flagged(whole, normalized=False), "spellable-special-token") == []
 
 
+@pytest.mark.parametrize("content", ["the", "End of text", "UNK", "naïve", "語", "!!", "\n", "2024", "e.g."])
+def test_a_special_token_that_people_write_is_spellable(content: str) -> None:
+    (finding,) = found_in(made([], {content: 256}), "spellable-special-token")
+
+    assert (finding.text, finding.id, finding.level) == (content, 256, "warning")
+    assert "people write that, and it is found wherever a text has it, inside words too" in finding.message
+
+
+@pytest.mark.parametrize("content", ["<s>", "[PAD]", "<|the|>", "｜the｜", "</w>", "\ue000", "\x00", "~~", "@user"])
+def test_a_special_token_with_marks_around_it_is_not(content: str) -> None:
+    assert found_in(made([], {content: 256}), "spellable-special-token") == []
+
+
 # --- the report
 
 

@@ -242,7 +242,7 @@ def test_what_is_no_tokenizer_is_named() -> None:
 
 
 def test_one_str_is_no_list_of_texts() -> None:
-    with pytest.raises(TypeError, match="takes a list of texts"):
+    with pytest.raises(TypeError, match="texts is a list of texts"):
         compare(vocabulary(), vocabulary(), "text")
 
 

@@ -14,6 +14,7 @@ from hf_bpe import formats
 from hf_bpe.converting import checks, report, staging, targets
 from hf_bpe.converting.report import Conversion
 from hf_bpe.errors import ConversionError
+from hf_bpe.formats import arguments
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.verification.sides import library
 from hf_bpe.vocabulary import Vocabulary
@@ -75,22 +76,24 @@ def convert(
         >>> print(hf_bpe.convert("cl100k_base.tiktoken", "cl100k"))
         cl100k_base.tiktoken (tiktoken) -> cl100k (tokenizer_json)
     """
-    destination = Path(destination)
+    destination = arguments.a_path(destination, "destination")
+    options = arguments.some_options(write_options, "write_options", "{'stock': True}")
+    sample = arguments.a_sample(sample)
     staging.check_free(destination, overwrite=overwrite)
-    if isinstance(texts, str):
-        raise TypeError("convert() takes a list of texts, got one str; write [text].")
+    texts = arguments.some_texts(texts, "texts")
     texts = None if texts is None else list(texts)
-    read = _read(source, source_format, read_options or {})
+    example = "{'split_pattern': 'llama3'}"
+    read = _read(source, source_format, arguments.some_options(read_options, "read_options", example))
     target = targets.target_of(destination, destination_format, read.vocabulary, overwrite=overwrite)
+    place = report.name_for(destination, is_directory=target.is_directory)
     verify = checks.Checks(texts=texts, sample=sample, progress=progress)
     if read.path is not None:
         verify.source(read.format, read.path, read.vocabulary)
     with staging.staged(destination, overwrite=overwrite) as folder:
         written = folder / destination.name
         with _writing(destination):
-            files = targets.write(read.vocabulary, written, target, write_options or {})
-        left_out = verify.written(target.format, written, read.vocabulary, dict(write_options or {}))
-        place = report.name_for(destination, is_directory=target.is_directory)
+            files = targets.write(read.vocabulary, written, target, options)
+        left_out = verify.written(target.format, written, read.vocabulary, options)
         done = Conversion(
             read.name,
             read.format,
@@ -124,7 +127,7 @@ def _read(source: str | PathLike[str] | HfBpeTokenizer | Vocabulary, name: str |
             raise TypeError("source_format and read_options are for files.")
         vocabulary = source if isinstance(source, Vocabulary) else source.vocabulary
         return _Source("a tokenizer", _IN_MEMORY, None, vocabulary)
-    path = Path(source)
+    path = arguments.a_path(source, "source")
     name = name or formats.detect(path)
     reader = formats.get(name).read
     accepted = [key for key in inspect.signature(reader).parameters if key != "path"]

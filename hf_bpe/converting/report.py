@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hf_bpe.errors import ConversionError
 from hf_bpe.verification import Agreement
 
 NAME = "conversion.json"
@@ -140,13 +141,29 @@ def name_for(destination: Path, *, is_directory: bool) -> Path:
     """Return where the report on `destination` lies: in a directory, or beside a file.
 
     Beside a file it is conversion.json as well, unless that tells of another file.
+
+    Raises:
+        ConversionError: Something that is no report lies there.
     """
     if is_directory:
-        return destination / NAME
+        place = destination / NAME
+        if os.path.lexists(place) and _tells_of(place) is None:
+            raise _not_ours(place)
+        return place
     beside = destination.with_name(NAME)
     if not os.path.lexists(beside) or _tells_of(beside) == destination.name:
         return beside
-    return destination.with_name(f"{destination.name}.{NAME}")
+    place = destination.with_name(f"{destination.name}.{NAME}")
+    if os.path.lexists(place) and _tells_of(place) != destination.name:
+        raise _not_ours(place)
+    return place
+
+
+def _not_ours(place: Path) -> ConversionError:
+    return ConversionError(
+        f"{place} is where the report is put, and no report of a conversion to this destination: move it, or name "
+        "another destination."
+    )
 
 
 def _tells_of(path: Path) -> str | None:

@@ -1,7 +1,8 @@
 """Writes beside the target and puts it into place, whole or not at all.
 
-A process that is killed leaves at most a folder `.NAME-converting-XXXX` beside the target. Where a target is replaced,
-the folder then may hold the old one, which is put there first and put back if anything fails.
+A process that is killed leaves the old target or the new one, and at most a folder `.NAME-converting-XXXX` beside it.
+A directory that is replaced changes places with the new one (`swapping`). Where the system can't do that, files are
+replaced one by one: the old ones are kept in that folder first, and put back if anything fails.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from hf_bpe.converting.swapping import swapped
 from hf_bpe.errors import ConversionError
 from hf_bpe.formats import files
 from hf_bpe.saving import own_files
@@ -34,7 +36,8 @@ def staged(destination: Path, *, overwrite: bool) -> Iterator[Path]:
         overwrite: Whether something that exists is replaced.
 
     Raises:
-        ConversionError: `destination` exists and isn't to be replaced, or is a directory where a file is written.
+        ConversionError: `destination` exists and isn't to be replaced, a directory is where a file is written, or the
+            system refuses.
     """
     check_free(destination, overwrite=overwrite)
     made: list[Path] = []
@@ -53,7 +56,13 @@ def staged(destination: Path, *, overwrite: bool) -> Iterator[Path]:
         yield new
         with _signals_held():
             check_free(destination, overwrite=overwrite)
-            _put_into_place(_moves(new, destination), old)
+            try:
+                moves = _moves(new, destination)
+                if not _swapped(new / destination.name, destination, moves):
+                    _put_into_place(moves, old)
+            except OSError as error:
+                place = error.filename2 or error.filename or destination
+                raise ConversionError(f"{place} can't be written: {error.strerror or error}.") from error
             done = True
     finally:
         with _signals_held():
@@ -103,7 +112,21 @@ def _moves(new: Path, destination: Path) -> list[_Move]:
     else:
         moves = [_Move(made, destination)]
     beside = [path for path in sorted(new.iterdir()) if path != made]
-    return moves + [_Move(path, destination.parent / path.name) for path in beside]
+    moves += [_Move(path, destination.parent / path.name) for path in beside]
+    for move in moves:
+        if move.new is not None and move.new.is_file() and move.place.is_dir():
+            raise ConversionError(
+                f"{move.place} is a directory, and a file is to be written there; move it, or name another destination."
+            )
+    return moves
+
+
+def _swapped(made: Path, destination: Path, moves: list[_Move]) -> bool:
+    """Replace a directory in one step, where that is possible."""
+    if not (made.is_dir() and destination.is_dir()):
+        return False
+    stale = {move.place.relative_to(destination) for move in moves if move.new is None}
+    return swapped(made, destination, stale)
 
 
 def _put_into_place(moves: list[_Move], old: Path) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from hf_bpe.errors import ConversionError
-from hf_bpe.formats import files
+from hf_bpe.formats import arguments, files
 from hf_bpe.vocabulary import Vocabulary
 
 
@@ -58,9 +58,9 @@ def get(name: str) -> Format:
     Raises:
         ConversionError: There is no format of this name.
     """
-    if name not in FORMATS:
+    if arguments.a_name(name, "format") not in FORMATS:
         names = ", ".join(repr(known) for known in sorted(FORMATS))
-        raise ConversionError(f"there is no format {name!r}; hf_bpe reads and writes {names}.")
+        raise ConversionError(f"there is no format {name!r:.60}; hf_bpe reads and writes {names}.")
     return cast(Format, import_module(FORMATS[name]))
 
 

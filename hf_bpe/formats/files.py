@@ -41,6 +41,14 @@ def is_directory(path: Path) -> bool:
     return path.is_dir()
 
 
+def is_there(path: Path) -> bool:
+    """Whether something lies at `path`. A name that the system doesn't take is the name of nothing."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def refuse_device(path: Path, *, kind: str) -> None:
     """Raise for a device or a pipe, which might never end.
 
@@ -52,6 +60,8 @@ def refuse_device(path: Path, *, kind: str) -> None:
 
 
 def _said(error: OSError | ValueError) -> str:
+    if isinstance(error, UnicodeError):
+        return "it holds a lone surrogate, which is no character"
     return str(getattr(error, "strerror", None) or error)
 
 

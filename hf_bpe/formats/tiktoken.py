@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from hf_bpe.errors import ConversionError
-from hf_bpe.formats import files, rank_files
+from hf_bpe.formats import arguments, files, rank_files
 from hf_bpe.known_encodings import KNOWN_ENCODINGS, KnownEncoding, recognise
 from hf_bpe.special_tokens import around, bos_eos_template
 from hf_bpe.vocabulary import Vocabulary
@@ -67,6 +67,8 @@ def read(
         raise ConversionError(f"{path} has no token for the byte 0x{byte:02X}: it isn't complete.")
     if like is not None:
         return _with_ranks(like, ranks)
+    special_tokens = arguments.ids_by_token(special_tokens, "special_tokens")
+    encoding = arguments.a_name(encoding, "encoding")
     known = _known(encoding) if encoding is not None else recognise(ranks)
     if split_pattern is None and (known is None or known.split_pattern is None):
         names = ", ".join(repr(name) for name, fact in KNOWN_ENCODINGS.items() if fact.digest != "")
@@ -159,7 +161,7 @@ def roles_of(known: KnownEncoding | None, added: Mapping[str, int]) -> dict[str,
 def _known(name: str) -> KnownEncoding:
     if name not in KNOWN_ENCODINGS:
         names = ", ".join(repr(known) for known in KNOWN_ENCODINGS)
-        raise ConversionError(f"there is no known encoding {name!r}; known are {names}.")
+        raise ConversionError(f"there is no known encoding {name!r:.60}; known are {names}.")
     return KNOWN_ENCODINGS[name]
 
 

@@ -74,7 +74,7 @@ def _crossings(contents: list[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _spellable(vocabulary: Vocabulary, added: list[tuple[int, dict[str, Any]]]) -> Iterator[Finding]:
-    """Yield special tokens that come out of a text in which special tokens aren't looked for, or that lacks them."""
+    """Yield special tokens that merging or the normalizer makes of a text, or that people write without meaning one."""
     special = [(token_id, token) for token_id, token in added if token["special"]]
     rows = _encode(vocabulary, [token["content"] for _, token in special], ordinary=True)
     for (token_id, token), row in zip(special, rows, strict=True):
@@ -82,9 +82,25 @@ def _spellable(vocabulary: Vocabulary, added: list[tuple[int, dict[str, Any]]]) 
         if token_id in row:
             message = f"{token_id}, {content!r}: the text gives it even where special tokens are ordinary text"
             yield Finding("spellable-special-token", message, id=token_id, token=content, text=content)
+        elif is_plain(content):
+            inside = "" if token["single_word"] else ", inside words too"
+            message = f"{token_id}, {content!r}: people write that, and it is found wherever a text has it{inside}"
+            yield Finding("spellable-special-token", message, id=token_id, token=content, text=content)
         elif token["normalized"] and (text := _other_spelling(vocabulary, token_id, content)) is not None:
             message = f"{token_id}, {content!r}: the normalizer makes it of {text!r}"
             yield Finding("spellable-special-token", message, id=token_id, token=content, text=text)
+
+
+def is_plain(content: str) -> bool:
+    """Whether a text would hold `content` that knows of no special tokens: words, numbers, white space, one sign.
+
+    Example:
+        >>> is_plain("the"), is_plain("!"), is_plain("<s>"), is_plain("[PAD]")
+        (True, True, False, False)
+    """
+    if len(content) == 1:
+        return unicodedata.category(content)[0] in "LMNPSZ" or content.isspace()
+    return all(unicodedata.category(char)[0] in "LMNZ" or char.isspace() or char in "'’-_.,;:!?" for char in content)
 
 
 def _other_spelling(vocabulary: Vocabulary, token_id: int, content: str) -> str | None:

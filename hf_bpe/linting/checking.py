@@ -5,11 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterator
 from os import PathLike
-from pathlib import Path
 
 from hf_bpe import formats
 from hf_bpe.errors import HfBpeError
-from hf_bpe.formats import sentencepiece
+from hf_bpe.formats import arguments, sentencepiece
 from hf_bpe.linting import added, double_merges, files, merges, tokens
 from hf_bpe.linting.report import KINDS, Finding, LintReport
 from hf_bpe.tokenizer import HfBpeTokenizer
@@ -36,11 +35,18 @@ def lint(
         ConversionError: The file doesn't exist or is of no known format. A tokenizer.json that is JSON but can't be
             loaded is a finding.
         ValueError: `ignore` names no kind.
+        TypeError: An argument has a wrong type.
 
     Example:
         >>> print(hf_bpe.lint("gpt2"))
         gpt2: nothing found
     """
+    if (
+        isinstance(ignore, str)
+        or not isinstance(ignore, Collection)
+        or not all(isinstance(kind, str) for kind in ignore)
+    ):
+        raise TypeError(f"ignore is a list of kinds of findings, such as ['dead-token'], got {ignore!r:.60}.")
     unknown = set(ignore) - KINDS.keys()
     if unknown:
         raise ValueError(f"ignore has {sorted(unknown)}; the kinds of findings are {sorted(KINDS)}.")
@@ -57,7 +63,7 @@ def _findings(tokenizer: str | PathLike[str] | HfBpeTokenizer | Vocabulary, name
     if isinstance(tokenizer, Vocabulary):
         yield from _in_vocabulary(tokenizer)
         return
-    path = Path(tokenizer)
+    path = arguments.a_path(tokenizer, "tokenizer")
     name = name or formats.detect(path)
     if name == "tokenizer_json":
         yield from files.findings(path)

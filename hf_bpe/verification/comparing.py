@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from tqdm.auto import tqdm
 
+from hf_bpe.formats import arguments
 from hf_bpe.verification import merge_orders, sides, texts
 from hf_bpe.verification.hostile_texts import HOSTILE_TEXTS
 from hf_bpe.verification.results import Agreement, Difference
@@ -39,15 +40,14 @@ def compare(
         print as a table.
 
     Raises:
-        TypeError: `a` or `b` is no tokenizer that is known, or `texts` is one str.
+        TypeError: `a` or `b` is no tokenizer that is known, or another argument has a wrong type.
         ConversionError: A file can't be read.
 
     Example:
         >>> print(compare(tokenizer, tiktoken.get_encoding("cl100k_base")))
         hf_bpe 0.1.0 and tiktoken 0.14.0 agree on 634,302 texts
     """
-    if isinstance(texts, str):
-        raise TypeError("compare() takes a list of texts, got one str; write [text].")
+    texts, sample = arguments.some_texts(texts, "texts"), arguments.a_sample(sample)
     first, second = (sides.side_of(sides.read(tokenizer)) for tokenizer in (a, b))
     if isinstance(first, sides.Ours) and isinstance(second, sides.Ours) and first.core == second.core:
         return Agreement(f"{first.name} (first)", f"{second.name} (second)", identical=True)

@@ -84,7 +84,13 @@ class Ours:
         return self.core.decode_batch(rows)
 
     def ordinary_ids(self) -> set[int]:
-        return set(self.core.get_vocab(with_added_tokens=False).values()) - {id for id, _ in self.core.added_tokens()}
+        """Leave out `<0x20>` where spaces are "▁": no text gives it, and some decoders drop it at the start."""
+        ids = set(self.core.get_vocab(with_added_tokens=False).values()) - {id for id, _ in self.core.added_tokens()}
+        space = self.core.token_to_id("<0x20>")
+        if space is None or not self.core.model_settings()["byte_fallback"]:
+            return ids
+        met = {id for row in self.core.encode_ids_batch([" ", "  "]) for id in row}
+        return ids if space in met else ids - {space}
 
     def token_texts(self) -> Iterator[str]:
         added = {flags[0] for _, flags in self.core.added_tokens()}

@@ -16,6 +16,7 @@ use regex::Regex;
 use crate::Result;
 use crate::config::Node;
 use crate::normalizer::Normalizer;
+use crate::quoted::Escaped;
 use crate::vocab::TokenId;
 use disallowed::{Contents, LastDisallowed};
 use finder::Finder;
@@ -119,8 +120,8 @@ impl AddedTokens {
             let id = known.or_else(|| id_in_vocab(&token.content)).unwrap_or(given);
             if id != given {
                 added.listed_warnings.push(format!(
-                    "added token '{}' is listed with id {given}, but the vocabulary has it at {id}: {id} is used",
-                    token.content.escape_debug()
+                    "added token {} is listed with id {given}, but the vocabulary has it at {id}: {id} is used",
+                    Escaped(&token.content)
                 ));
             }
             added.insert(id, token);
@@ -162,9 +163,9 @@ impl AddedTokens {
             let first = *self.by_id.entry(*id).or_insert(at);
             if first != at {
                 self.warnings.push(format!(
-                    "added tokens '{}' and '{}' share id {id}: both are found, and it decodes to the first",
-                    self.tokens[first].1.content.escape_debug(),
-                    token.content.escape_debug()
+                    "added tokens {} and {} share id {id}: both are found, and it decodes to the first",
+                    Escaped(&self.tokens[first].1.content),
+                    Escaped(&token.content)
                 ));
             }
         }
@@ -185,8 +186,8 @@ impl AddedTokens {
             }
             if form.is_empty() {
                 self.warnings.push(format!(
-                    "added token '{}' normalizes to nothing, so no text can spell it",
-                    token.content.escape_debug()
+                    "added token {} normalizes to nothing, so no text can spell it",
+                    Escaped(&token.content)
                 ));
             } else {
                 normalized.push((form, at));

@@ -18,6 +18,7 @@ use std::sync::OnceLock;
 
 use crate::byte_alphabet;
 use crate::merges::{AsciiPairs, Merges};
+use crate::quoted::Quoted;
 use crate::vocab::{TokenBytes, TokenId, Vocab};
 use crate::{Error, Result};
 use characters::Characters;
@@ -382,8 +383,9 @@ impl Bpe {
         self.unk_id.ok_or_else(|| {
             let unk = self.settings.unk_token.as_deref().unwrap_or_default();
             Error::UnknownToken(format!(
-                "the text holds a character that the vocabulary lacks, and model.unk_token '{unk}', which should \
-                 stand for it, is not in the vocabulary either"
+                "the text holds a character that the vocabulary lacks, and model.unk_token {}, which should \
+                 stand for it, is not in the vocabulary either",
+                Quoted(unk)
             ))
         })
     }

@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use crate::quoted::{Bare, Quoted};
 use crate::{Error, Result};
 
 /// A JSON value and the path that leads to it, such as `pre_tokenizer.pretokenizers[1]`.
@@ -48,18 +49,20 @@ impl<'a> Node<'a> {
             }
         };
         Error::UnsupportedComponent(format!(
-            "tokenizer.json: {} has type '{kind}'; hf_bpe supports {supported}. \
+            "tokenizer.json: {} has type {}; hf_bpe supports {supported}. \
              Load this file with tokenizers.Tokenizer.from_file instead.",
-            self.path
+            self.path,
+            Quoted(kind)
         ))
     }
 
     /// The error for a model at this place that isn't BPE.
     pub fn unsupported_model(&self, kind: &str) -> Error {
         Error::UnsupportedComponent(format!(
-            "tokenizer.json: {}.type is '{kind}'; hf_bpe supports 'BPE'. Load this file with \
+            "tokenizer.json: {}.type is {}; hf_bpe supports 'BPE'. Load this file with \
              tokenizers.Tokenizer.from_file, or its directory with transformers.PreTrainedTokenizerFast, instead.",
-            self.path
+            self.path,
+            Quoted(kind)
         ))
     }
 
@@ -71,12 +74,17 @@ impl<'a> Node<'a> {
         ))
     }
 
+    /// This value as a message shows it: JSON, or its start.
+    pub(crate) fn shown(&self) -> String {
+        Bare(&self.value.to_string()).to_string()
+    }
+
     /// The member `name`, or an error that names it.
     pub fn field(&self, name: &str) -> Result<Node<'a>> {
         let object = self.object()?;
         match object.get(name) {
-            Some(value) => Ok(Node::new(format!("{}.{name}", self.path), value)),
-            None => Err(self.error(format_args!("lacks '{name}'"))),
+            Some(value) => Ok(Node::new(format!("{}.{}", self.path, Bare(name)), value)),
+            None => Err(self.error(format_args!("lacks {}", Quoted(name)))),
         }
     }
 
@@ -84,7 +92,7 @@ impl<'a> Node<'a> {
     pub fn optional(&self, name: &str) -> Result<Option<Node<'a>>> {
         Ok(match self.object()?.get(name) {
             None | Some(Value::Null) => None,
-            Some(value) => Some(Node::new(format!("{}.{name}", self.path), value)),
+            Some(value) => Some(Node::new(format!("{}.{}", self.path, Bare(name)), value)),
         })
     }
 
@@ -149,12 +157,6 @@ impl<'a> Node<'a> {
     }
 
     fn wrong_type(&self, wanted: &str) -> Error {
-        let mut shown = self.value.to_string();
-        if shown.len() > 60 {
-            let cut = (0..=60).rev().find(|&at| shown.is_char_boundary(at)).unwrap_or(0);
-            shown.truncate(cut);
-            shown.push('…');
-        }
-        self.error(format_args!("should be {wanted}, found {shown}"))
+        self.error(format_args!("should be {wanted}, found {}", self.shown()))
     }
 }

@@ -21,6 +21,7 @@ pub mod post_processor;
 pub mod pre_tokenizer;
 #[cfg(feature = "python")]
 mod python;
+mod quoted;
 pub mod ranks;
 pub mod tokenizer;
 pub mod tokenizer_json;

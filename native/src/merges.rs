@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use crate::quoted::Quoted;
 use crate::vocab::{TokenId, Vocab};
 use crate::{Error, Result};
 
@@ -73,7 +74,9 @@ impl Merges {
         for (rank, (left, right)) in pairs.enumerate() {
             let missing = |what: &str| {
                 Error::TokenizerFile(format!(
-                    "tokenizer.json: merge {rank} is '{left} {right}', but '{what}' is not in model.vocab."
+                    "tokenizer.json: merge {rank} is {}, but {} is not in model.vocab.",
+                    Quoted(&format!("{left} {right}")),
+                    Quoted(what)
                 ))
             };
             let left_id = vocab.id(left).ok_or_else(|| missing(left))?;
@@ -82,8 +85,11 @@ impl Merges {
             // Stock's arithmetic fails here, and with it the whole process.
             let rest = right.as_bytes().get(prefix.len()..).ok_or_else(|| {
                 Error::TokenizerFile(format!(
-                    "tokenizer.json: merge {rank} is '{left} {right}', but '{right}' is shorter than \
-                     model.continuing_subword_prefix '{prefix}', which each right half should begin with."
+                    "tokenizer.json: merge {rank} is {}, but {} is shorter than \
+                     model.continuing_subword_prefix {}, which each right half should begin with.",
+                    Quoted(&format!("{left} {right}")),
+                    Quoted(right),
+                    Quoted(prefix)
                 ))
             })?;
             whole.extend_from_slice(left.as_bytes());

@@ -28,6 +28,7 @@ use crate::merges::Merges;
 use crate::normalizer::Normalizer;
 use crate::post_processor::PostProcessor;
 use crate::pre_tokenizer::{PreTokenizer, Step};
+use crate::quoted::Escaped;
 use crate::tokenizer_json::{Components, TokenizerFile, Writer, defaults};
 use crate::vocab::TokenId;
 use crate::{Error, Result};
@@ -258,9 +259,9 @@ impl Tokenizer {
         let doubles = self.bpe.vocab.doubles().map(|(token, id)| {
             let first = self.bpe.vocab.token(id).unwrap_or_default();
             format!(
-                "tokens '{}' and '{}' share id {id}: it decodes to the first",
-                first.escape_debug(),
-                token.escape_debug()
+                "tokens {} and {} share id {id}: it decodes to the first",
+                Escaped(first),
+                Escaped(token)
             )
         });
         let steps = self.pre_tokenizer.iter().flat_map(PreTokenizer::warnings);
@@ -284,8 +285,8 @@ impl Spell for Tokenizer {
 
 fn no_id_left(content: &str) -> Error {
     Error::Value(format!(
-        "no id is left for '{}': the highest one, {}, is taken",
-        content.escape_debug(),
+        "no id is left for {}: the highest one, {}, is taken",
+        Escaped(content),
         TokenId::MAX
     ))
 }

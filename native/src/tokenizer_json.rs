@@ -23,6 +23,7 @@ use self::refuse::refuse;
 use self::unique::{Place, Unique, twice};
 pub use self::writer::Writer;
 use crate::bpe::BpeSettings;
+use crate::quoted::{Bare, Escaped, Quoted};
 use crate::vocab::Vocab;
 use crate::{Error, Result};
 
@@ -58,7 +59,8 @@ impl Components {
             "decoder" => &mut self.decoder,
             other => {
                 return Err(Error::Value(format!(
-                    "'{other}' is no component of a tokenizer.json"
+                    "{} is no component of a tokenizer.json",
+                    Quoted(other)
                 )));
             }
         })
@@ -105,7 +107,10 @@ impl TokenizerFile {
         let mut raw: RawFile = serde_json::from_slice(json).map_err(unreadable)?;
         let version = raw.rest.remove("version");
         if let Some(version) = version.filter(|version| version != "1.0") {
-            let message = format!("tokenizer.json: version is {version}; hf_bpe reads version '1.0'");
+            let message = format!(
+                "tokenizer.json: version is {}; hf_bpe reads version '1.0'",
+                Bare(&version.to_string())
+            );
             return Err(Error::TokenizerFile(message));
         }
         let Some(model) = raw.model else {
@@ -156,8 +161,8 @@ const KEYS: [&str; 9] = [
 
 fn unknown<E: serde::de::Error>(key: &str) -> E {
     E::custom(format_args!(
-        "the file has '{}', which no tokenizer.json has; expected '{}'",
-        key.escape_debug(),
+        "the file has {}, which no tokenizer.json has; expected '{}'",
+        Escaped(key),
         KEYS.join("', '")
     ))
 }

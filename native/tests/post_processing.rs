@@ -219,7 +219,7 @@ fn a_template_that_never_works_is_refused_at_load() {
         pair.clone(),
     ));
     assert!(
-        missing.contains("post_processor.single[0] names the special token \"[CLS]\""),
+        missing.contains("post_processor.single[0] names the special token '[CLS]'"),
         "{missing}"
     );
     let second = refusal(&template(json!([text_piece("B")]), pair.clone()));
@@ -251,7 +251,7 @@ fn a_template_that_works_for_some_calls_fails_at_the_others() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("post_processor.pair[1] names the special token \"[SEP]\""),
+        error.contains("post_processor.pair[1] names the special token '[SEP]'"),
         "{error}"
     );
     assert!(processor.process(texts(3), true, &NoSpelling).is_err());

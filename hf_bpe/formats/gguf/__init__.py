@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hf_bpe.errors import ConversionError
+from hf_bpe.formats import arguments
 from hf_bpe.formats.files import head
 from hf_bpe.formats.gguf import byte_level, metadata, scored
 from hf_bpe.formats.gguf.container import MAGIC, STRING, UINT32, Field, read_fields
@@ -54,6 +55,8 @@ def write(vocabulary: Vocabulary, path: str | Path, *, architecture: str = "llam
         ImportError: The package gguf is missing.
     """
     path = Path(path)
+    if not arguments.a_name(architecture, "architecture") or not architecture.isprintable():
+        raise ValueError(f"architecture is a name such as 'llama', got {architecture!r:.60}")
     kept = cast("metadata.Kept | None", vocabulary.details.get(NAME))
     if vocabulary.is_byte_level:
         ours = byte_level.fields_of(vocabulary, kept)

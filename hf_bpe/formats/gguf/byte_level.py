@@ -16,9 +16,9 @@ from hf_bpe.formats.gguf import metadata
 from hf_bpe.formats.gguf.added_tokens import check_overlaps, stripping
 from hf_bpe.formats.gguf.container import ARRAY, BOOL, INT32, MOST_ENTRIES, STRING, Field
 from hf_bpe.formats.gguf.pre_tokenizers import ALIASES, PRE_TOKENIZERS, PreTokenizer, named, names_for
+from hf_bpe.formats.pieces.components import steps_of
 from hf_bpe.formats.pieces.ends import ends
 from hf_bpe.formats.pieces.model import PieceType
-from hf_bpe.formats.pieces.recognition import steps_of
 from hf_bpe.special_tokens import Flags, bos_eos_template
 from hf_bpe.vocabulary import Vocabulary
 

@@ -137,7 +137,17 @@ def _unstripped(vocabulary: Vocabulary, kept: metadata.Kept | None) -> Vocabular
 def _roles(fields: Mapping[str, Field], tokens: list[str], types: list[int], where: str) -> dict[str, str]:
     roles = metadata.roles_of(fields, tokens, where)
     unknown = next((token for token, kind in zip(tokens, types, strict=True) if kind == PieceType.UNKNOWN), None)
-    defaults = {role: tokens[token_id] for role, token_id in DEFAULT_ROLES.items() if token_id < len(tokens)}
+    puts = {
+        "unk_token": True,
+        "bos_token": metadata.switch(fields, metadata.ADD_BOS, where, default=True),
+        "eos_token": metadata.switch(fields, metadata.ADD_EOS, where, default=False),
+    }
+    # An ordinary token in such a place is no special token of the file's: it would be sought in texts.
+    defaults = {
+        role: tokens[token_id]
+        for role, token_id in DEFAULT_ROLES.items()
+        if token_id < len(tokens) and (puts[role] or types[token_id] in _SOUGHT)
+    }
     return defaults | roles if unknown is None else defaults | {"unk_token": unknown} | roles
 
 

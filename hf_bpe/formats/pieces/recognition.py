@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
+from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError
+from hf_bpe.formats import differences
+from hf_bpe.formats.pieces.components import Json, refusal, steps_of
 from hf_bpe.formats.pieces.ends import ends
+from hf_bpe.formats.pieces.metaspace import spelled_out, undoes
 from hf_bpe.formats.pieces.model import BYTE_PIECES, SPACE, PieceModel, PieceType, TextRules
 from hf_bpe.formats.pieces.pipeline import (
     decoder_of,
@@ -24,8 +29,6 @@ from hf_bpe.formats.pieces.pipeline import (
     user_defined_split,
 )
 from hf_bpe.vocabulary import Vocabulary
-
-Json: TypeAlias = dict[str, Any]
 
 _SPLIT_BY_SPACES = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
 """Gemma's pre-tokenizer. It cuts nothing, as the normalizer leaves no spaces."""
@@ -43,17 +46,20 @@ def pieces_of(vocabulary: Vocabulary, target: str, *, raw_pieces: bool = False) 
         ConversionError: A component does what such a model doesn't. The message names it, and a text that differs.
     """
     if vocabulary.is_byte_level:
-        raise _refusal(target, "this vocabulary merges bytes in the byte alphabet, such a model characters", "é")
+        raise refusal(target, "this vocabulary merges bytes in the byte alphabet, such a model characters", "é")
     settings = vocabulary.model_settings
     for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
         if settings.get(name):
-            raise _refusal(target, f"model.{name} is {settings[name]!r}, which such a model can't say", "a")
+            raise refusal(target, f"model.{name} is {settings[name]!r}, which such a model can't say", "a")
     tokens = _tokens_by_id(vocabulary, target)
     if not (vocabulary.byte_fallback or settings.get("fuse_unk")):
         unknown = next(char for place in range(0xE000, 0x110000) if (char := chr(place)) not in tokens)
-        raise _refusal(target, "model.fuse_unk is False, and such a model joins unknown characters", unknown * 2)
+        raise refusal(target, "model.fuse_unk is False, and such a model joins unknown characters", unknown * 2)
+    vocabulary = spelled_out(vocabulary, target)
     rules = _rules(vocabulary.normalizer, target)
     split_pieces = _split_pieces(vocabulary, set(tokens), rules, target)
+    if vocabulary.ignore_merges and not split_pieces:
+        _check_merges_alone(vocabulary, tokens, target)
     # Sought in the raw text, a piece that spells a space would be found: as an ordinary one it is never made.
     unfound = set() if raw_pieces else {token for token in tokens if not is_found(token, rules)}
     types = _types(vocabulary, tokens, split_pieces | unfound, target)
@@ -69,7 +75,18 @@ def pieces_of(vocabulary: Vocabulary, target: str, *, raw_pieces: bool = False) 
         byte_fallback=vocabulary.byte_fallback,
         roles=roles | {"unk_token": unknown},
     )
-    return _with_surface(model, vocabulary.decoder, target)
+    return _with_surface(model, vocabulary, target)
+
+
+def _check_merges_alone(vocabulary: Vocabulary, tokens: Sequence[str], target: str) -> None:
+    """Raise if `ignore_merges` takes a pretoken whole that merging makes something else of."""
+    whole = json.loads(vocabulary.core.to_json(pretty=False))
+    whole["model"]["ignore_merges"] = False
+    merging = differences.encoder(Tokenizer.from_json(json.dumps(whole)))
+    texts = [form for token in tokens for form in (token, token.replace(SPACE, " "), token.removeprefix(SPACE))]
+    text = differences.find(differences.encoder(vocabulary.core), merging, texts)
+    if text is not None:
+        raise refusal(target, "model.ignore_merges is set, and such a model makes each token by merging", text)
 
 
 def _tokens_by_id(vocabulary: Vocabulary, target: str) -> list[str]:
@@ -138,8 +155,6 @@ def _split_pieces(vocabulary: Vocabulary, tokens: set[str], rules: TextRules, ta
     splits = list(steps_of(pre_tokenizer))
     if not splits or (splits == [_SPLIT_BY_SPACES] and rules.escape_whitespaces):
         return set()
-    if _is(splits, "Metaspace"):
-        raise _refusal(target, "pre_tokenizer 'Metaspace' adds no space before a text that begins with one", " ")
     pattern = splits[0].get("pattern", {}).get("Regex", "") if _is(splits, "Split") else ""
     pieces = {re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in re.split(r"(?<!\\)\|", pattern) if part}
     guarded = len(splits) == 1 or (len(splits) == 2 and _is_guard(splits[1]))
@@ -159,13 +174,19 @@ def _with_added_pieces(
     added = {flags["content"]: flags for flags in vocabulary.added_tokens.values() if not flags["special"]}
     if added and split_pieces:
         piece = min(added)
-        raise _refusal(target, f"{piece!r} is an added token, and the pre-tokenizer splits at others", f"a{piece}a")
+        raise refusal(target, f"{piece!r} is an added token, and the pre-tokenizer splits at others", f"a{piece}a")
     rules = replace(rules, prefix_after_pieces=bool(added) and (raw_pieces or not rules.local))
     normalized = sought_normalized(added, rules)
+    for flags in vocabulary.added_tokens.values():
+        if flags["special"] and flags["normalized"] and not rules.local:
+            reason = f"special token {flags['content']!r} is sought after normalization, such a piece before it"
+            raise refusal(target, reason, f"{flags['content']}a")
     for piece, flags in added.items():
+        if not raw_pieces and not is_found(piece, rules):
+            raise refusal(target, f"added token {piece!r} has a space, which such a model seeks as {SPACE!r}", piece)
         if flags["normalized"] != normalized and (SPACE in piece or " " in piece or not rules.local):
             reason = f"added token {piece!r} is sought {'after' if flags['normalized'] else 'before'} normalization"
-            raise _refusal(target, f"{reason}, such a piece the other way", f"a{piece.replace(SPACE, ' ')}a")
+            raise refusal(target, f"{reason}, such a piece the other way", f"a{piece.replace(SPACE, ' ')}a")
     return rules
 
 
@@ -176,12 +197,15 @@ def _is_guard(split: Json) -> bool:
 def _types(vocabulary: Vocabulary, tokens: Sequence[str], user_defined: set[str], target: str) -> list[int]:
     unknown = vocabulary.model_settings.get("unk_token") or vocabulary.special_tokens.get("unk_token")
     if unknown is None:
-        raise ConversionError(f"{target} can't hold this vocabulary: such a model needs an unk_token, and it has none")
+        raise ConversionError(
+            f"{target} can't hold this vocabulary: such a model needs an unk_token, and it has none. Train it with "
+            "unk_token='<unk>', or give it one behind all ids: tokenizer.add_special_tokens({'unk_token': '<unk>'})."
+        )
     added = {flags["content"]: flags for flags in vocabulary.added_tokens.values()}
     for content, flags in added.items():
         for flag in ("single_word", "lstrip", "rstrip"):
             if flags[flag]:
-                raise _refusal(
+                raise refusal(
                     target, f"added token {content!r} has {flag}, which such a model can't say", f"a{content} b"
                 )
     if vocabulary.byte_fallback and (lacking := set(BYTE_PIECES) - set(tokens)):
@@ -212,33 +236,30 @@ def _type(
     return PieceType.BYTE if byte_fallback and token in BYTE_PIECES else PieceType.NORMAL
 
 
-def _with_surface(model: PieceModel, decoder: Json | None, target: str) -> PieceModel:
-    """Return `model` with the text that its unknown piece is decoded to, once `decoder` is one of such a model."""
+def _with_surface(model: PieceModel, vocabulary: Vocabulary, target: str) -> PieceModel:
+    """Return `model` with the text that its unknown piece is decoded to, once the decoder is one of such a model."""
+    decoder = vocabulary.decoder
     steps = steps_of(decoder)
     surfaces = [None, *(step["content"] for step in steps[:1] if step["type"] == "Replace")]
     for surface in surfaces:
         known = replace(model, unknown_surface=surface)
-        if decoder == decoder_of(known):
+        if decoder == decoder_of(known) or undoes(decoder, known):
             return known
     kind = (decoder or {}).get("type")
     found = [step["type"] for step in steps] if kind == "Sequence" else kind
     wanted = [step["type"] for step in decoder_of(model)["decoders"]]
-    raise _refusal(target, f"decoder is {found!r}, such a model decodes as {wanted!r} does", "a b")
+    text = _text_decoded_otherwise(vocabulary.core, decoder_of(model)) or "a b"
+    raise refusal(target, f"decoder is {found!r}, such a model decodes as {wanted!r} does", text)
 
 
-def steps_of(component: Json | None) -> list[Json]:
-    """Return the steps of a component, those of a `Sequence` one by one."""
-    if component is None:
-        return []
-    if component["type"] != "Sequence":
-        return [component]
-    inner = component.get("normalizers") or component.get("pretokenizers") or component.get("decoders") or ()
-    return [step for part in inner for step in steps_of(part)]
+def _text_decoded_otherwise(core: Tokenizer, decoder: Json) -> str | None:
+    """Return the shortest text found whose ids `decoder` makes another text of."""
+    other = core.with_component("decoder", json.dumps(decoder))
+    texts = sorted({*differences.PROBES, *core.get_vocab(), " ", "\ue001"}, key=lambda text: (len(text), text))
+    batch = core.encode_ids_batch(texts, add_special_tokens=False)
+    decoded = zip(texts, core.decode_batch(batch), other.decode_batch(batch), strict=True)
+    return next((text for text, one, two in decoded if one != two), None)
 
 
 def _is(steps: Sequence[Json], kind: str) -> bool:
     return bool(steps) and steps[0]["type"] == kind
-
-
-def _refusal(target: str, reason: str, text: str) -> ConversionError:
-    return ConversionError(f"{target} can't hold this vocabulary: {reason}. The text {text!r} would change.")

@@ -11,6 +11,7 @@ use regex::Regex;
 use super::finder::{Finder, Found};
 use super::{AddedTokens, Stage};
 use crate::normalized::NormalizedText;
+use crate::quoted::Escaped;
 use crate::vocab::TokenId;
 use crate::{Error, Result};
 
@@ -72,8 +73,7 @@ impl AddedTokens {
     }
 
     fn few(&self, names: &[String]) -> Result<Few> {
-        let unknown =
-            |name: &String| Error::Value(format!("'{}' is not an added token", name.escape_debug()));
+        let unknown = |name: &String| Error::Value(format!("{} is not an added token", Escaped(name)));
         let place = |name: &String| self.place(name).ok_or_else(|| unknown(name));
         let places = names.iter().map(place).collect::<Result<HashSet<_>>>()?;
         let few = |stage| self.finder(stage).map_or(Ok(None), |finder| finder.few(&places));

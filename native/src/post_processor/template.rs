@@ -10,6 +10,7 @@ use super::{Affixes, error_at};
 use crate::Result;
 use crate::config::Node;
 use crate::encoding::Encoding;
+use crate::quoted::Escaped;
 
 /// A `TemplateProcessing` post-processor.
 #[derive(Debug, Clone)]
@@ -108,8 +109,10 @@ impl Template {
                 }
                 Kind::Special(special) if add_special_tokens => parts.push(special.encoding(piece.type_id)),
                 Kind::Missing(name) if add_special_tokens => {
-                    let message =
-                        format_args!("names the special token {name:?}, which special_tokens doesn't define");
+                    let message = format_args!(
+                        "names the special token {}, which special_tokens doesn't define",
+                        Escaped(name)
+                    );
                     return Err(error_at(&piece.path, message));
                 }
                 _ => {}

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::Result;
 use crate::config::Node;
+use crate::quoted::Quoted;
 
 /// What a `Split` does with the matches of its pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,8 @@ impl Behavior {
         match Self::NAMES.iter().find(|(known, _)| *known == name) {
             Some(&(_, behavior)) => Ok(behavior),
             None => Err(node.error(format_args!(
-                "should be 'Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext' or 'Contiguous', found '{name}'"
+                "should be 'Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext' or 'Contiguous', found {}",
+                Quoted(name)
             ))),
         }
     }

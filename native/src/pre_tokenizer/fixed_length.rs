@@ -29,7 +29,7 @@ impl FixedLength {
             Some(length) if length > 0 => Ok(Self { length }),
             _ => Err(at.error(format_args!(
                 "should be a whole number from 1 up, found {}",
-                at.value()
+                at.shown()
             ))),
         }
     }

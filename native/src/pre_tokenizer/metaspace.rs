@@ -9,6 +9,7 @@ use super::behavior::Behavior;
 use super::by_char;
 use crate::Result;
 use crate::config::Node;
+use crate::quoted::Quoted;
 
 /// Shows spaces as another character and cuts before each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +46,8 @@ impl PrependScheme {
         match Self::NAMES.iter().find(|(known, _)| *known == name) {
             Some(&(_, scheme)) => Ok(scheme),
             None => Err(node.error(format_args!(
-                "should be 'always', 'first' or 'never', found '{name}'"
+                "should be 'always', 'first' or 'never', found {}",
+                Quoted(name)
             ))),
         }
     }

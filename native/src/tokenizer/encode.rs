@@ -17,6 +17,7 @@ use crate::normalized::NormalizedText;
 use crate::normalizer::Normalized;
 use crate::parallel;
 use crate::post_processor::post_process;
+use crate::quoted::Quoted;
 use crate::vocab::TokenId;
 use crate::{Error, Result};
 
@@ -205,8 +206,12 @@ impl Tokenizer {
     /// # Errors
     /// [`Error::Value`] names an allowed token that is not an added token.
     pub fn encode_with_special_tokens(&self, text: &str, allowed: Option<&[String]>) -> Result<Vec<TokenId>> {
-        let unknown =
-            |token: &str| Error::Value(format!("'{token}' in allowed_special is not an added token"));
+        let unknown = |token: &str| {
+            Error::Value(format!(
+                "{} in allowed_special is not an added token",
+                Quoted(token)
+            ))
+        };
         let id = |token: &String| self.added.id(token).ok_or_else(|| unknown(token));
         let ids: Option<HashSet<_>> = allowed
             .map(|names| names.iter().map(id).collect::<Result<_>>())

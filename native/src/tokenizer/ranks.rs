@@ -6,6 +6,7 @@ use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::{Bpe, BpeSettings};
 use crate::byte_alphabet::{bytes_to_token, token_to_bytes};
 use crate::merges::Merges;
+use crate::quoted::Escaped;
 use crate::ranks::{Agreement, agreement, merges_of_ranks, ranked};
 use crate::tokenizer_json::Components;
 use crate::vocab::{TokenBytes, TokenId, Vocab};
@@ -61,9 +62,9 @@ impl Tokenizer {
                 continue;
             }
             let bytes = token_to_bytes(token).ok_or_else(|| {
-                let token = token.escape_debug();
+                let token = Escaped(token);
                 Error::Value(format!(
-                    "token {id} is '{token}', which has a character outside the byte alphabet"
+                    "token {id} is {token}, which has a character outside the byte alphabet"
                 ))
             })?;
             ranks.push((bytes, id));

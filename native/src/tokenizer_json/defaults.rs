@@ -40,9 +40,10 @@ fn check_padding(node: &Node) -> Result<()> {
         Value::Object(fixed) if fixed.len() == 1 && fixed.contains_key("Fixed") => {
             strategy.field("Fixed")?.count()?;
         }
-        found => {
+        _ => {
             return Err(strategy.error(format_args!(
-                "should be 'BatchLongest' or an object with 'Fixed' alone, found {found}"
+                "should be 'BatchLongest' or an object with 'Fixed' alone, found {}",
+                strategy.shown()
             )));
         }
     }
@@ -64,6 +65,6 @@ fn one_of(node: &Node, names: &[&str]) -> Result<()> {
     Err(node.error(format_args!(
         "should be '{}' or '{last}', found {}",
         most.join("', '"),
-        node.value()
+        node.shown()
     )))
 }

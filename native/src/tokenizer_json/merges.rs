@@ -1,5 +1,6 @@
 //! `model.merges`: pairs, or lines as in merges.txt.
 
+use crate::quoted::Escaped;
 use std::fmt;
 
 use serde::Deserialize;
@@ -126,7 +127,7 @@ impl<'de> Visitor<'de> for OneMerge<'_> {
 
     fn visit_str<E>(self, line: &str) -> std::result::Result<(), E> {
         if !self.merges.push_line(line) {
-            self.merges.wrong(self.at, format_args!("{line:?}"));
+            self.merges.wrong(self.at, Escaped(line));
         }
         Ok(())
     }

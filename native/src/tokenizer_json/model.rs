@@ -13,6 +13,7 @@ use super::unique::{Place, Unique, twice};
 use super::{Components, TokenizerFile};
 use crate::bpe::BpeSettings;
 use crate::config::Node;
+use crate::quoted::{Bare, Escaped};
 use crate::vocab::{TokenId, Vocab};
 use crate::{Error, Result};
 
@@ -105,7 +106,7 @@ fn dropout(node: &Node) -> Result<f32> {
     rate.filter(|rate| (0.0..=1.0).contains(rate)).ok_or_else(|| {
         node.error(format_args!(
             "should be a number from 0 to 1, found {}",
-            node.value()
+            node.shown()
         ))
     })
 }
@@ -201,8 +202,9 @@ impl<'de> Deserialize<'de> for VocabField {
 
 fn wrong_id(token: &str, found: &Value) -> String {
     format!(
-        "tokenizer.json: model.vocab['{}'] should be an id from 0 to {}, found {found}",
-        token.escape_debug(),
-        TokenId::MAX
+        "tokenizer.json: model.vocab[{}] should be an id from 0 to {}, found {}",
+        Escaped(token),
+        TokenId::MAX,
+        Bare(&found.to_string())
     )
 }

@@ -28,8 +28,8 @@ macro_rules! refuse {
     };
     (@text) => {
         fn visit_str<E: serde::de::Error>(self, found: &str) -> std::result::Result<Self::Value, E> {
-            let start: String = found.chars().take(60).collect();
-            Err(E::custom(format_args!("{}, found {start:?}", self.wanted())))
+            let found = $crate::quoted::Escaped(found);
+            Err(E::custom(format_args!("{}, found {found}", self.wanted())))
         }
     };
     (@array) => {

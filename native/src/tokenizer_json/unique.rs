@@ -1,5 +1,6 @@
 //! Any JSON value whose objects have each key once: of two, nobody knows which was meant.
 
+use crate::quoted::{Bare, Escaped};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -20,7 +21,7 @@ impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Path(path) => f.write_str(path),
-            Self::Key(parent, key) => write!(f, "{parent}.{key}"),
+            Self::Key(parent, key) => write!(f, "{parent}.{}", Bare(key)),
             Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
         }
     }
@@ -29,8 +30,8 @@ impl fmt::Display for Place<'_> {
 /// The error for a key of the object at `place` that stands there twice.
 pub(super) fn twice<E: Error>(place: impl fmt::Display, key: &str) -> E {
     E::custom(format_args!(
-        "{place} has '{}' twice; a key may stand in an object once",
-        key.escape_debug()
+        "{place} has {} twice; a key may stand in an object once",
+        Escaped(key)
     ))
 }
 
