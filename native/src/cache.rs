@@ -19,6 +19,8 @@ const SLOT_IDS: usize = 3;
 /// The table starts with this many slots and doubles, until its entries take 16 MB.
 const FIRST_SLOTS: usize = 1 << 12;
 const LAST_SLOTS: usize = 1 << 19;
+/// The key of a pretoken that is kept elsewhere. No slot has it.
+const LONG: u128 = u128::MAX;
 /// Places that a pretoken may have. With two, half of the words of a first pass over English were missed again in the second.
 const WAYS: usize = 4;
 
@@ -43,9 +45,8 @@ struct Slot {
 impl PretokenCache {
     /// Appends the ids of one pretoken, `text[range]`, and returns true if they are known.
     pub fn get(&self, text: &[u8], range: Range<usize>, ids: &mut Vec<TokenId>) -> bool {
-        let known =
-            inline_key(text, range.start, range.end).and_then(|key| self.find(key, self.place_of(key)));
-        if let Some(slot) = known {
+        let key = inline_key(text, range.start, range.end);
+        if let Some(slot) = self.find(key, self.place_of(key)) {
             ids.extend_from_slice(&slot.ids[..slot.count as usize]);
             return true;
         }
@@ -54,9 +55,11 @@ impl PretokenCache {
 
     /// Remembers that `pretoken` becomes `ids`.
     pub fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
-        match inline_key(pretoken, 0, pretoken.len()) {
-            Some(key) if ids.len() <= SLOT_IDS => self.insert_inline(key, ids),
-            _ => self.long.insert(pretoken, ids),
+        let key = inline_key(pretoken, 0, pretoken.len());
+        if key != LONG && ids.len() <= SLOT_IDS {
+            self.insert_inline(key, ids);
+        } else {
+            self.long.insert(pretoken, ids);
         }
     }
 
@@ -77,6 +80,19 @@ impl PretokenCache {
         if first.key == key {
             return Some(first);
         }
+        self.find_beside(key, place)
+    }
+
+    /// What stands in a place.
+    #[inline]
+    fn first(&self, place: usize) -> Slot {
+        self.slots.get(place).copied().unwrap_or_default()
+    }
+
+    /// The slot of `key` if it is in another place than its first.
+    #[inline]
+    fn find_beside(&self, key: u128, place: usize) -> Option<&Slot> {
+        // The table may have grown since the place was asked for; what is missed then is only made again.
         let mut others = (1..WAYS).filter_map(|way| self.slots.get(place ^ way));
         others.find(|slot| slot.key == key)
     }
@@ -119,18 +135,18 @@ impl PretokenCache {
     }
 }
 
-/// The bytes of `text[start..end]` and their number in one integer, if they are few enough.
+/// The bytes of `text[start..end]` and their number in one integer, or [`LONG`] if they are too many.
 #[inline]
-fn inline_key(text: &[u8], start: usize, end: usize) -> Option<u128> {
+fn inline_key(text: &[u8], start: usize, end: usize) -> u128 {
     let length = end - start;
-    if length > INLINE_BYTES {
-        return None;
-    }
+    let Some(mask) = MASKS.get(length) else {
+        return LONG;
+    };
     let bytes = match text.get(start..start + 16) {
         // One load, where the text goes on for 16 bytes; the rest is masked off.
         Some(window) => {
             let window: [u8; 16] = window.try_into().expect("the range has 16 bytes");
-            u128::from_le_bytes(window) & ((1 << (8 * length)) - 1)
+            u128::from_le_bytes(window) & mask
         }
         None => {
             let mut window = [0; 16];
@@ -139,8 +155,19 @@ fn inline_key(text: &[u8], start: usize, end: usize) -> Option<u128> {
         }
     };
     // One more than the length, so that no key is that of an empty slot.
-    Some(bytes | (length as u128 + 1) << 120)
+    bytes | (length as u128 + 1) << 120
 }
+
+/// For each length the bytes of a window that count.
+const MASKS: [u128; INLINE_BYTES + 1] = {
+    let mut masks = [0; INLINE_BYTES + 1];
+    let mut length = 0;
+    while length <= INLINE_BYTES {
+        masks[length] = (1 << (8 * length)) - 1;
+        length += 1;
+    }
+    masks
+};
 
 #[inline]
 fn hash(key: u128) -> usize {

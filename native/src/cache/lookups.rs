@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{PretokenCache, SLOT_IDS, inline_key};
+use super::{LONG, PretokenCache, SLOT_IDS, Slot, inline_key};
 use crate::vocab::TokenId;
 
 /// Pretokens of one text on their way through the cache. Cutting guesses branches wrong and looking up waits for memory;
@@ -13,6 +13,8 @@ pub struct Lookups<'a, M> {
     miss: M,
     ranges: [(u32, u32); TURN],
     count: usize,
+    keys: [(u128, usize); TURN],
+    slots: [Slot; TURN],
 }
 
 /// Pretokens that are looked up together.
@@ -27,6 +29,8 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
             miss,
             ranges: [(0, 0); TURN],
             count: 0,
+            keys: [(LONG, 0); TURN],
+            slots: [Slot::default(); TURN],
         }
     }
 
@@ -43,24 +47,34 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
     /// Appends the ids of every pretoken that was pushed.
     pub fn finish(&mut self, ids: &mut Vec<TokenId>) {
         let count = std::mem::take(&mut self.count);
-        let mut keys = [(None, 0); TURN];
-        for (key, &(start, end)) in keys.iter_mut().zip(&self.ranges[..count]) {
+        for (key, &(start, end)) in self.keys.iter_mut().zip(&self.ranges[..count]) {
             let inline = inline_key(self.text, start as usize, end as usize);
-            *key = (inline, inline.map_or(0, |key| self.cache.place_of(key)));
+            *key = (inline, self.cache.place_of(inline));
+        }
+        // All first places are read before anything hangs on what is there: these reads wait side by side.
+        for (slot, &(_, place)) in self.slots.iter_mut().zip(&self.keys[..count]) {
+            *slot = self.cache.first(place);
         }
         let mut known = ids.len();
         // All places of a slot are copied and those too many overwritten by the next: a copy of fixed size costs less than
         // a loop.
         let room = |ids: &mut Vec<TokenId>, known: usize, left: usize| ids.resize(known + left * SLOT_IDS, 0);
         room(ids, known, count);
-        for (at, &(key, place)) in keys[..count].iter().enumerate() {
-            let (start, end) = self.ranges[at];
-            let range = start as usize..end as usize;
-            if let Some(slot) = key.and_then(|key| self.cache.find(key, place)) {
+        for at in 0..count {
+            let ((key, place), slot) = (self.keys[at], &self.slots[at]);
+            // What was read may be gone by now; it is right all the same.
+            let slot = if slot.key == key {
+                Some(slot)
+            } else {
+                self.cache.find_beside(key, place)
+            };
+            if let Some(slot) = slot {
                 ids[known..known + SLOT_IDS].copy_from_slice(&slot.ids);
                 known += slot.count as usize;
                 continue;
             }
+            let (start, end) = self.ranges[at];
+            let range = start as usize..end as usize;
             ids.truncate(known);
             // A short pretoken of many ids is kept with the long ones.
             if !self.cache.long.get(&self.text[range.clone()], ids) {
