@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import typing as _typing
 
+from hf_bpe._advice import hide_in_command_line as _hide_advice
+
+_hide_advice()
+
+# ruff: noqa: E402
 from hf_bpe.auto import register as _register
 from hf_bpe.errors import (
     ChatError,
@@ -23,7 +28,9 @@ from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import TrainingReport, train
 
 if _typing.TYPE_CHECKING:
+    __version__: str
     from hf_bpe import chat as chat
+    from hf_bpe import embeddings as embeddings
     from hf_bpe.converting import convert
     from hf_bpe.extension import ExtensionReport, SideBySide, add_words, extend, prune, retrain_for
     from hf_bpe.linting import lint
@@ -61,6 +68,7 @@ __all__ = [
     "train",
 ]
 
+_LAZY_MODULES = ("chat", "embeddings")
 _LAZY = {
     "ExtensionReport": "extension",
     "SideBySide": "extension",
@@ -79,11 +87,20 @@ def __getattr__(name: str) -> object:
     """Import what few programs need when it is first asked for."""
     from importlib import import_module
 
-    if name == "chat":
-        return import_module(f"{__name__}.chat")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("hf-bpe")
+    if name in _LAZY_MODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Return what `__getattr__` finds as well, for those who look for names by Tab."""
+    return sorted({*globals(), *_LAZY, *_LAZY_MODULES, "__version__"})
 
 
 _register()

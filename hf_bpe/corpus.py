@@ -7,7 +7,9 @@ more than a batch of it is held.
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +110,12 @@ def open_corpus(
     if files is not None:
         return _open_files(files)
     if isinstance(source, str):
+        if os.path.isfile(source):
+            warnings.warn(
+                f"the text {source!r} is trained on, not the file of that name; for the file, pass a pathlib.Path or "
+                f"files=[{source!r}]",
+                stacklevel=3,
+            )
         return Corpus(iter([Texts([source])]), len(source))
     if isinstance(source, Path):
         return _open_files([source])

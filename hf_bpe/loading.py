@@ -49,8 +49,9 @@ def read_core(tokenizer_object: Any, tokenizer_file: str | None, settings: dict[
         if core.token_to_id(_END_OF_TEXT) is not None:
             _set_defaults(settings, dict.fromkeys(("bos_token", "eos_token", "unk_token"), _END_OF_TEXT))
         return core
+    place = f" in {str(settings['name_or_path'])!r}" if settings.get("name_or_path") else ""
     raise TokenizerFileError(
-        "HfBpeTokenizer needs a tokenizer.json, or a vocab.json with a merges.txt beside it, and found neither."
+        f"HfBpeTokenizer needs a tokenizer.json, or a vocab.json with a merges.txt beside it, and found neither{place}."
     )
 
 

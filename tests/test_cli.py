@@ -19,6 +19,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 import hf_bpe
 from hf_bpe import HfBpeTokenizer
+from hf_bpe._advice import is_command_line
 from hf_bpe.cli.output import json_line, printable
 
 COMMAND = [sys.executable, "-c", "from hf_bpe.cli import main; main()"]
@@ -407,3 +408,35 @@ def test_control_characters_are_written_as_escapes() -> None:
     assert printable("a\n\tb\x07", keep_lines=True) == "a\n\tb\\x07"
     assert json.loads(json_line("\x9b\u202e漢\n")) == "\x9b\u202e漢\n"
     assert json_line("\x9b漢") == '"\\u009b漢"'
+
+
+@pytest.mark.parametrize(
+    ("argv", "orig_argv", "expected"),
+    [
+        (["/bin/hf-bpe", "train"], ["python", "/bin/hf-bpe", "train"], True),
+        (["C:/Scripts/hf-bpe.exe"], ["C:/Scripts/hf-bpe.exe"], True),
+        (["-m", "train"], ["python", "-W", "ignore", "-m", "hf_bpe.cli", "train"], True),
+        (["-m"], ["python", "-mhf_bpe.cli"], True),
+        (["-m", "hf_bpe.cli"], ["python", "-m", "pytest", "hf_bpe.cli"], False),
+        (["mine.py", "hf-bpe"], ["python", "mine.py", "hf-bpe"], False),
+        ([""], ["python"], False),
+        ([], ["python"], False),
+    ],
+)
+def test_the_command_line_is_told_by_how_it_was_started(argv: list[str], orig_argv: list[str], expected: bool) -> None:
+    assert is_command_line(argv, orig_argv) is expected
+
+
+def test_a_command_prints_no_advice_of_transformers() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TRANSFORMERS_")}
+
+    result = subprocess.run(
+        [sys.executable, "-m", "hf_bpe.cli", "--version"], env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert (result.stdout, result.stderr) == (f"hf-bpe {hf_bpe.__version__}\n", "")
+
+
+def test_names_that_are_imported_late_are_listed() -> None:
+    assert {"__version__", "chat", "convert", "embeddings"} <= set(dir(hf_bpe))
+    assert all(getattr(hf_bpe, name) for name in ("__version__", "chat", "convert", "embeddings"))

@@ -14,7 +14,7 @@ import hf_bpe
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
-    {"errors", "byte_alphabet", "split_patterns", "_native"},
+    {"_advice", "errors", "byte_alphabet", "split_patterns", "_native"},
     {"parallelism", "pipeline_json", "trainer_settings"},
     {"character_pipeline", "known_encodings", "vocabulary"},
     {"formats", "special_tokens"},

@@ -6,6 +6,8 @@ Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 fai
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from hf_bpe.cli.add_words import add_words
@@ -21,24 +23,41 @@ from hf_bpe.cli.train import train
 
 app = typer.Typer(
     name="hf-bpe",
-    help="Train BPE tokenizers, turn text and chats into ids and back, convert, check and extend vocabularies.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(train)
-app.command()(encode)
-app.command()(decode)
-app.command()(convert)
-app.command()(diff)
-app.command()(lint)
-app.command()(extend)
-app.command()(add_words)
-app.command()(prune)
-app.command()(resize)
+# Short enough for the list in `hf-bpe --help`, which cuts what is longer.
+app.command(short_help="Train a tokenizer that AutoTokenizer loads.")(train)
+app.command(short_help="Turn text into ids, or files into a file of ids.")(encode)
+app.command(short_help="Turn ids into text.")(decode)
+app.command(short_help="Convert a tokenizer to another format, verified.")(convert)
+app.command(short_help="Show where two tokenizers differ.")(diff)
+app.command(short_help="Find what is wrong or odd in a vocabulary.")(lint)
+app.command(short_help="Add tokens, learned from text; old ids stay.")(extend)
+app.command(short_help="Make one token of each of some chosen words.")(add_words)
+app.command(short_help="Drop tokens that a corpus doesn't need.")(prune)
+app.command(short_help="Make a model's embeddings follow its vocabulary.")(resize)
 app.add_typer(chat)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        import hf_bpe
+
+        typer.echo(f"hf-bpe {hf_bpe.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Train BPE tokenizers, turn text and chats into ids and back, convert, check and extend vocabularies."""
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ Examples:
 """
 
 Words = Annotated[
-    list[str], typer.Argument(metavar="[WORD]...", help="Words; a space before one is part of it.", show_default=False)
+    list[str], typer.Argument(metavar="WORD", help="Words; a space before one is part of it.", show_default=False)
 ]
 WordsFile = Annotated[
     list[Path],

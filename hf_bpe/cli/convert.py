@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -113,7 +114,7 @@ def convert(
         write(json_line(_report(done)) + "\n" if json else f"{printable(str(done), keep_lines=True)}\n")
 
 
-convert.__doc__ = f"{convert.__doc__}\n\n\b{_EXAMPLES}"
+convert.__doc__ = f"{cleandoc(convert.__doc__ or '')}\n\n\b{_EXAMPLES}"
 
 
 def _report(done: Any) -> Any:

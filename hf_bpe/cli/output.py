@@ -119,5 +119,5 @@ def _reason(error: Exception) -> str:
     text = str(error)
     if not text:
         return type(error).__name__
-    telling = isinstance(error, OSError | TypeError | ValueError)
+    telling = isinstance(error, OSError | TypeError | ValueError | ImportError)
     return text if telling else f"{type(error).__name__}: {text}"

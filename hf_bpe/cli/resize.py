@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated
 
@@ -86,7 +87,7 @@ def resize(
         write(json_line(asdict(report)) + "\n" if json else f"{printable(str(report), keep_lines=True)}\n")
 
 
-resize.__doc__ = f"{resize.__doc__}\n\n\b{_EXAMPLES}"
+resize.__doc__ = f"{cleandoc(resize.__doc__ or '')}\n\n\b{_EXAMPLES}"
 
 
 def _id_map(path: Path) -> dict[int, int]:

@@ -64,7 +64,8 @@ MaxTokenLength = Annotated[
 ]
 TextColumn = Annotated[str, typer.Option(help="Column of JSON lines and Parquet.")]
 ChatTemplate = Annotated[
-    str | None, typer.Option(help="chatml, llama3, llama3.1, llama3.2, qwen2.5 or qwen3: install that chat format.")
+    str | None,
+    typer.Option(help="Install a chat format: chatml, llama3, llama3.1, llama3.2, llama3.3, qwen2.5, qwen3."),
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads; all cores by default.")]
 Progress = Annotated[bool, typer.Option(help="Show a bar on stderr.")]
@@ -143,7 +144,7 @@ def _summarize(tokenizer: Any, seconds: float) -> None:
 
     report = tokenizer.training_report
     nulls = f", {report.null_rows:,} null rows skipped" if report.null_rows else ""
-    message(f"{len(tokenizer):,} tokens from {report.bytes / 1e6:,.1f} MB in {seconds:.1f} s{nulls}")
+    message(f"{len(tokenizer):,} tokens from {report.bytes:,} bytes in {seconds:.1f} s{nulls}")
     if tokenizer.chat_template is not None:
         ids = ", ".join(map(str, chat.stop_ids(tokenizer)))
         message(f"generation stops at {ids}; EOS is {printable(tokenizer.eos_token)}")

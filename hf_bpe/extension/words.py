@@ -173,6 +173,8 @@ def _error(report: ExtensionReport) -> ExtensionError:
         named.append(f"... and {len(refused) - _NAMED:,} more, see the report")
     words = "a word" if len(refused) == 1 else f"{len(refused):,} words"
     lines = "\n".join(named)
-    error = ExtensionError(f"{words} can't become one token; skip_refused=True leaves them out.\n{lines}")
+    error = ExtensionError(
+        f"{words} can't become one token; skip_refused=True leaves them out (hf-bpe: --skip-refused).\n{lines}"
+    )
     error.report = report
     return error

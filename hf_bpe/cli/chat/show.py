@@ -81,12 +81,24 @@ def show(
         tokenizer = load(directory)
         if template is not None:
             options["chat_template"] = read_template(tokenizer, template)
+            _warn_of_missing_tokens(tokenizer, template)
         options |= {"add_generation_prompt": True} if generation_prompt else {}
         options |= {"continue_final_message": True} if continue_final_message else {}
         _show(tokenizer, chat, chat_tools, options | given, show=show, json=json, check=check)
 
 
 show.__doc__ = f"{show.__doc__}\n\n\b{_EXAMPLES}"
+
+
+def _warn_of_missing_tokens(tokenizer: Any, template: str) -> None:
+    from hf_bpe.chat import families, templates
+
+    if template not in templates.NAMES or Path(template).is_file():
+        return
+    known = tokenizer.get_added_vocab()
+    missing = [token for token in families.family(template).special_tokens if token not in known]
+    if missing:
+        message(f"warning: no tokens here, so cut into pieces: {' '.join(missing)}. chat.install() adds them.")
 
 
 def _show(

@@ -172,7 +172,7 @@ def write_fields(fields: Mapping[str, Field], path: Path) -> None:
     try:
         import gguf
     except ImportError as error:
-        raise ImportError("writing GGUF files needs gguf. Install it with `pip install hf-bpe[gguf]`.") from error
+        raise ImportError("writing GGUF files needs gguf. Install it with `pip install gguf`.") from error
     writer = gguf.GGUFWriter(None, str(fields[ARCHITECTURE].value))
     for key, field in fields.items():
         if key != ARCHITECTURE:

@@ -36,7 +36,7 @@ def messages() -> Any:
     except Exception as error:  # protobuf raises a class of its own, that only it defines, when it is too old
         raise ImportError(
             f"reading and writing SentencePiece models needs sentencepiece and protobuf ({error}). "
-            "Install both with `pip install hf-bpe[sentencepiece]`."
+            "Install both with `pip install -U sentencepiece protobuf`."
         ) from error
     return sentencepiece_model_pb2
 
