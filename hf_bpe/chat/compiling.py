@@ -77,7 +77,7 @@ class Compiled:
         self.template: Template = environment().from_string(source)
         tree = environment().parse(source)
         literals = {node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)}
-        self.roles = known_roles(literals)
+        self.roles = known_roles(tree)
         self.folds_large = folds_large(tree)
         names = {node.name for node in tree.find_all(nodes.Name)} | {node.name for node in tree.find_all(nodes.Filter)}
         self.has_clock = "strftime_now" in names
