@@ -142,7 +142,7 @@ class ChatEncoding:
 
     @cached_property
     def message_index(self) -> list[int | None]:
-        """The index of the message in whose turn each token begins; None outside of turns."""
+        """The index of the message that each token begins with, or in whose turn the template wrote it; else None."""
         return self._of_runs([run.origin.message for run in self.columns.rendered.runs])
 
     @cached_property

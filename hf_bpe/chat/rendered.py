@@ -17,12 +17,15 @@ class Origin(NamedTuple):
         field: The caller's value that it came from: `"content"`, `"role"`, `"tool_calls[0].function.arguments"`,
             `"tools[0].function.name"`, `"date_string"`. None for the template's own text.
         lost: A filter hid who wrote which part, so all of it counts as the caller's.
+        quoted_in: The message in whose turn it stands, if its own message has another turn: the name of a tool, taken
+            from the call, in the turn of the result.
     """
 
     trusted: bool
     message: int | None = None
     field: str | None = None
     lost: bool = False
+    quoted_in: int | None = None
 
 
 class Run(NamedTuple):

@@ -24,7 +24,7 @@ ROLES = frozenset(
         "user",
     }
 )
-"""Role names that chat templates are written for. Any other is the caller's text, unless the template takes it for one."""
+"""Role names that chat templates are written for. Others are the caller's text, unless the template knows them."""
 
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 """What a role name looks like. A literal such as `<|im_end|>` in a template makes no role name of it."""
@@ -50,14 +50,16 @@ class RoleWords:
     def __init__(self, tree: nodes.Template) -> None:
         """Read a template."""
         self.tree = tree
+        assigned = [
+            (node.target.name, node.node) for node in tree.find_all(nodes.Assign) if isinstance(node.target, nodes.Name)
+        ]
         self.dicts: dict[str, list[nodes.Dict]] = {}
+        for name, value in assigned:
+            if isinstance(value, nodes.Dict):
+                self.dicts.setdefault(name, []).append(value)
         self.names: set[str] = set()
-        assigned = [node for node in tree.find_all(nodes.Assign) if isinstance(node.target, nodes.Name)]
-        for node in assigned:
-            if isinstance(node.node, nodes.Dict):
-                self.dicts.setdefault(node.target.name, []).append(node.node)
         for _ in range(2):  # a name may stand for a name
-            self.names.update(node.target.name for node in assigned if self.is_role(node.node))
+            self.names.update(name for name, value in assigned if self.is_role(value))
 
     def is_role(self, node: nodes.Node) -> bool:
         """Tell whether an expression is made of the role of a message."""

@@ -88,6 +88,7 @@ def attributed(printed: Iterable[str]) -> tuple[list[int], list[Origin]]:
     lengths: list[int] = []
     origins: list[Origin] = []
     outside: list[int] = []
+    foreign: list[tuple[int, int]] = []
     turns: list[Marker] = []
     here: dict[Origin, Origin] = {}
     for width, source in spread(printed):
@@ -103,10 +104,21 @@ def attributed(printed: Iterable[str]) -> tuple[list[int], list[Origin]]:
                 origin = inside
             elif not turns:
                 outside.append(len(lengths))
+            elif origin[1] is not None and origin[1] != turns[-1].index:
+                foreign.append((len(lengths), turns[-1].index or 0))
             lengths.append(width)
             origins.append(origin)
+    quote(origins, foreign)
     give_away(origins, outside)
     return lengths, origins
+
+
+def quote(origins: list[Origin], foreign: list[tuple[int, int]]) -> None:
+    """Note of the caller's texts in turns of other messages whose turns these are, if the texts' own have some."""
+    have_turns = {origin.message for origin in origins if origin.field is None} if foreign else set()
+    for number, turn in foreign:
+        if origins[number].message in have_turns:
+            origins[number] = origins[number]._replace(quoted_in=turn)
 
 
 def follow(turns: list[Marker], marker: Marker) -> None:
