@@ -9,7 +9,7 @@ comes from anywhere else: the model can't merge one together either.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -89,7 +89,8 @@ def encode(
     }
     rules = Rules.of(policy)
     rendered = render(tokenizer, messages, limits=limits, **options)
-    request = Request(tokenizer, tuple(messages), options, limits, rules, training)
+    kept = tuple(dict(message) if type(message) is dict else message for message in messages)
+    request = Request(tokenizer, kept, options, limits, rules, training)
     return ChatEncoding(request, encode_first(tokenizer._core, rendered, *growing.plan(request, rendered)))
 
 
@@ -327,6 +328,10 @@ class ChatEncoding:
         request = self.request.with_messages([*self.request.messages[:kept], *self.request.messages[cut:]])
         rendered = request.render()
         return ChatEncoding(request, encode_first(self.columns.core, rendered, *growing.plan(request, rendered)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy is made of, without what was found out since."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __len__(self) -> int:
         """Return the number of ids."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import time
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 from encoded_chats import CHATML, FAMILIES, cases, family, options, small, stock
 
 from hf_bpe import chat
-from hf_bpe.chat import Allow
+from hf_bpe.chat import Allow, ChatEncoding
 from hf_bpe.errors import ChatError
 
 SYSTEM = {"role": "system", "content": "Be brief."}
@@ -114,6 +116,34 @@ def test_an_encoding_is_pickled_whole() -> None:
 
     assert again == encoding
     assert again.append([CHAT[2]]) == encoding.append([CHAT[2]])
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda encoding: pickle.loads(pickle.dumps(encoding))])
+def test_an_encoding_is_copied_after_it_was_asked_for_everything(again: Callable[[ChatEncoding], ChatEncoding]) -> None:
+    encoding = chat.encode(small(), CHAT, policy=Allow("<think>"))
+    known = (
+        encoding.assistant_mask,
+        encoding.turn_boundaries,
+        encoding.field,
+        encoding.message_index,
+        encoding.offsets,
+    )
+
+    other = again(encoding)
+
+    assert other == encoding
+    assert (other.assistant_mask, other.turn_boundaries, other.field, other.message_index, other.offsets) == known
+
+
+def test_an_encoding_does_not_follow_later_changes_of_its_messages() -> None:
+    messages = [{"role": "user", "content": "hello"}]
+    encoding = chat.encode(small(), messages)
+
+    messages[0]["content"] = "goodbye"
+    messages.append({"role": "user", "content": "more"})
+
+    assert encoding.messages == [{"role": "user", "content": "hello"}]
+    assert encoding.append([CHAT[1]]).text.startswith(encoding.text)
 
 
 def exchange(number: int, *, tools: bool = False) -> list[dict[str, Any]]:
