@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from hf_bpe.chat.columns import Columns
 from hf_bpe.chat.policy import Part, check, parts_of, refuse
 from hf_bpe.chat.prompts import PROMPT, written_last
 from hf_bpe.chat.rendered import Origin, Rendered, Run
-from hf_bpe.chat.request import Message, Request
+from hf_bpe.chat.request import Message, Request, check_addition, owned
 from hf_bpe.chat.training import turns_of
 
 
@@ -57,7 +58,8 @@ def plan(request: Request, rendered: Rendered) -> tuple[list[Part], list[tuple[s
 
 def append(request: Request, old: Columns, messages: Sequence[Message], options: dict[str, Any]) -> Grown:
     """Encode a chat with more messages."""
-    grown = request.with_messages([*request.messages, *messages], **options)
+    check_addition(messages, options)
+    grown = request.with_messages([*request.messages, *owned(messages)], **options)
     rendered = grown.render()
     parts, lists = plan(grown, rendered)
     if old.pinned:
@@ -101,12 +103,16 @@ def _continued(old: Columns, whole: Rendered, after: list[Part], lists: column.L
     )
 
 
-def splice(request: Request, old: Columns, sampled: Sequence[int], message: Message | None) -> Grown:
+def splice(request: Request, old: Columns, sampled: Iterable[SupportsIndex], message: Message | None) -> Grown:
     """Go on after sampled ids.
 
     Raises:
         ValueError: No turn of the assistant is open.
+        TypeError: The ids are none, or the message is none.
     """
+    sampled = _ids(sampled)
+    if message is not None and not isinstance(message, Mapping):
+        raise TypeError(f"splice(message=...) takes a message, got {type(message).__name__}.")
     if not (written_last(old.rendered) if old.pinned else request.prompts or request.continues):
         raise ValueError(
             "splice() goes on in an open turn of the assistant: encode with add_generation_prompt=True, or with "
@@ -121,7 +127,15 @@ def splice(request: Request, old: Columns, sampled: Sequence[int], message: Mess
     spoken = _spoken(request, said) if message is None else message
     options: dict[str, Any] = {"continue_final_message": False}
     grown = request.with_messages([*request.messages[:number], spoken], **options)
-    return Grown(grown, _spliced(old, list(sampled), texts, number, len(said), closing), None)
+    return Grown(grown, _spliced(old, sampled, texts, number, len(said), closing), None)
+
+
+def _ids(sampled: Iterable[SupportsIndex]) -> list[int]:
+    """Return ids as plain numbers: models give arrays."""
+    try:
+        return [index(token) for token in sampled]
+    except TypeError as error:
+        raise TypeError(f"splice() takes a list of ids, of one chat: {error}.") from None
 
 
 def _decoded(old: Columns, sampled: Sequence[int]) -> list[str]:
@@ -129,7 +143,7 @@ def _decoded(old: Columns, sampled: Sequence[int]) -> list[str]:
     stream = DecodeStream(old.core)
     for before in old.ids[-1:]:
         stream.step(before)
-    texts = [stream.step(int(token)) for token in sampled]
+    texts = [stream.step(token) for token in sampled]
     if texts:
         texts[-1] += stream.flush()
     return texts

@@ -227,3 +227,26 @@ def test_ten_thousand_turns_full_of_control_tokens_take_seconds() -> None:
     assert grown.reused_tokens > 0.99 * len(encoding)
     assert len(encoding.truncate(1000)) <= 1000
     assert time.process_time() - start < 60
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"limits": 5}, r"limits is a chat.Limits\(...\), got 5"),
+        ({"limits": None}, r"limits is a chat.Limits\(...\), got None"),
+        ({"training": True}, r"training is a chat.Trained\(...\), got True"),
+    ],
+)
+def test_settings_of_another_type_are_refused(settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(TypeError, match=reason):
+        chat.encode(small(), CHAT, **settings)
+
+
+def test_numbers_that_are_none_are_refused() -> None:
+    encoding = chat.encode(small(), CHAT)
+
+    with pytest.raises(TypeError, match=r"Limits\(iterations=...\) is a whole number, got 'a'"):
+        chat.Limits(iterations="a")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"max_length is a number of tokens, got 1\.5"):
+        encoding.truncate(1.5)  # type: ignore[arg-type]
+    assert encoding.truncate(np.int64(1000)) is encoding  # type: ignore[arg-type]
