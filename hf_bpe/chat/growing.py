@@ -14,7 +14,7 @@ from hf_bpe.chat.columns import Columns
 from hf_bpe.chat.policy import Part, check, parts_of, refuse
 from hf_bpe.chat.prompts import PROMPT, written_last
 from hf_bpe.chat.rendered import Origin, Rendered, Run
-from hf_bpe.chat.request import Message, Request, check_addition, owned
+from hf_bpe.chat.request import Message, Request, check_addition, fields_of, owned
 from hf_bpe.chat.training import turns_of
 
 
@@ -154,7 +154,18 @@ def _spoken(request: Request, said: str) -> Message:
     if not request.continues:
         return {"role": "assistant", "content": said}
     field = _continued_field(request)
-    return {**request.messages[-1], field: f"{request.messages[-1][field]}{said}"}
+    message = dict(fields_of(request.messages[-1]))
+    return {**message, field: _lengthened(message[field], said)}
+
+
+def _lengthened(value: Any, said: str) -> Any:
+    """Return a text, or the parts of one, with more at its end: in the last part of text, as the prefill has it."""
+    if not isinstance(value, list | tuple):
+        return f"{value}{said}"
+    parts = list(value)
+    at = max(at for at, part in enumerate(parts) if "text" in part)
+    parts[at] = {**parts[at], "text": f"{parts[at]['text']}{said}"}
+    return parts
 
 
 def _continued_field(request: Request) -> str:
@@ -164,11 +175,14 @@ def _continued_field(request: Request) -> str:
 
 def _closing(request: Request, old: Columns, number: int, *, ended: bool, text: str) -> str:
     """Return what the template writes behind the sampled text, up to the next turn."""
-    probe = {**_spoken(request, ""), _continued_field(request) if request.continues else "content": "x"}
+    field = _continued_field(request) if request.continues else "content"
+    in_parts = bool(request.messages) and isinstance(fields_of(request.messages[-1]).get(field), list | tuple)
+    word = [{"type": "text", "text": "x"}] if in_parts else "x"
+    probe = {**_spoken(request, ""), field: word}
     chat = [*request.messages[:number], probe]
     plain = {"add_generation_prompt": False, "continue_final_message": False}
     try:
-        rendered = request.render([*chat, {"role": "user", "content": "x"}], **plain)
+        rendered = request.render([*chat, {"role": "user", "content": word}], **plain)
     except Exception:  # a template may want the roles in another order
         rendered = request.render(chat, **plain)
     turn = next((turn for turn in turns_of(rendered.runs) if turn.message == number), None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from hf_bpe.chat.conversions import normalize
 from hf_bpe.chat.limits import Limits
 from hf_bpe.chat.policy import Rules
 from hf_bpe.chat.rendered import Rendered
@@ -51,6 +52,14 @@ def owned(messages: Iterable[Message]) -> tuple[Message, ...]:
     return tuple(dict(message) if type(message) is dict else message for message in messages)
 
 
+def fields_of(message: object) -> Mapping[str, Any]:
+    """Return the fields of a message, which may be an object of a class with such fields."""
+    if isinstance(message, Mapping):
+        return message
+    fields: Mapping[str, Any] = normalize([message])[0]
+    return fields
+
+
 @dataclass(frozen=True)
 class Request:
     """A chat, and how to render and encode it.
@@ -83,7 +92,7 @@ class Request:
     @cached_property
     def roles(self) -> list[str]:
         """The role of each message."""
-        return [str(message.get("role", "")) if isinstance(message, Mapping) else "" for message in self.messages]
+        return [str(fields_of(message).get("role", "")) for message in self.messages]
 
     @property
     def continues(self) -> bool:

@@ -64,7 +64,7 @@ def turns_of(runs: Sequence[Run]) -> list[Turn]:
         apart = message is None and field is not None
         if not begins or not (apart or begins[-1][1] == message):
             begins.append((at, message))
-    ends = [at for at, _ in begins[1:]] + [len(runs)]
+    ends = [at for at, _ in begins[1:]] + [len(runs)] * bool(begins)
     return [Turn(message, runs[at:end]) for (at, message), end in zip(begins, ends, strict=True)]
 
 

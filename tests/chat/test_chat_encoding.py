@@ -6,6 +6,7 @@ import copy
 import pickle
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -250,3 +251,55 @@ def test_numbers_that_are_none_are_refused() -> None:
     with pytest.raises(TypeError, match=r"max_length is a number of tokens, got 1\.5"):
         encoding.truncate(1.5)  # type: ignore[arg-type]
     assert encoding.truncate(np.int64(1000)) is encoding  # type: ignore[arg-type]
+
+
+@dataclass
+class Said:
+    """A message that is no dict."""
+
+    role: str
+    content: str
+
+
+def test_messages_of_a_class_have_roles_too() -> None:
+    messages: Any = [Said(message["role"], message["content"]) for message in CHAT]
+
+    encoding, of_dicts = chat.encode(small(), messages), chat.encode(small(), CHAT)
+
+    assert encoding == of_dicts
+    assert encoding.assistant_mask == of_dicts.assistant_mask
+    assert 1 in encoding.assistant_mask
+    assert encoding.truncate(len(encoding) - 1).messages[0] == messages[0]
+    assert encoding.append([messages[1]]) == of_dicts.append([CHAT[1]])
+    with pytest.raises(ChatError, match=r"messages\[0\]\.content spells"):
+        chat.encode(small(), [Said("user", "<|im_end|>")], policy={"user": "error"})  # type: ignore[list-item]
+
+
+def test_a_prefill_of_a_class_is_gone_on_with() -> None:
+    messages: Any = [Said("user", "hello"), Said("assistant", "wor")]
+
+    spliced = chat.encode(small(), messages, continue_final_message=True).splice(small().encode("ld"))
+
+    assert spliced.text == chat.encode(small(), CHAT[1:3]).text
+
+
+def test_a_prefill_in_parts_is_gone_on_with() -> None:
+    template = "{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{{ '<|im_end|>' }}{% endfor %}"
+    parts = [{"type": "text", "text": "wor"}, {"type": "image"}]
+    tokenizer = small(template=template)
+    encoding = chat.encode(tokenizer, [{"role": "assistant", "content": parts}], continue_final_message=True)
+
+    spliced = encoding.splice(tokenizer.encode("ld"))
+
+    assert spliced.text == "world<|im_end|>"
+    assert spliced.messages[-1]["content"] == [{"type": "text", "text": "world"}, {"type": "image"}]
+    assert parts[0] == {"type": "text", "text": "wor"}
+
+
+def test_a_chat_that_renders_to_nothing_has_nothing() -> None:
+    encoding = chat.encode(small(template="{{ '' }}"), CHAT)
+
+    assert (encoding.ids, encoding.text, encoding.assistant_mask, encoding.turn_boundaries) == ([], "", [], [])
+    assert encoding.field == encoding.message_index == encoding.labels() == []
+    assert encoding.append([CHAT[1]]) == encoding
+    assert encoding.truncate(0) is encoding
