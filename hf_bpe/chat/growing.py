@@ -12,7 +12,7 @@ from hf_bpe._native import DecodeStream
 from hf_bpe.chat import columns as column
 from hf_bpe.chat.columns import Columns
 from hf_bpe.chat.policy import Part, check, parts_of, refuse
-from hf_bpe.chat.prompts import PROMPT, written_last
+from hf_bpe.chat.prompts import PROMPT, prompt_of, written_last
 from hf_bpe.chat.rendered import Origin, Rendered, Run
 from hf_bpe.chat.request import Message, Request, check_addition, fields_of, owned
 from hf_bpe.chat.training import turns_of
@@ -127,7 +127,8 @@ def splice(request: Request, old: Columns, sampled: Iterable[SupportsIndex], mes
     spoken = _spoken(request, said) if message is None else message
     options: dict[str, Any] = {"continue_final_message": False}
     grown = request.with_messages([*request.messages[:number], spoken], **options)
-    return Grown(grown, _spliced(old, sampled, texts, number, len(said), closing), None)
+    prompt = "" if request.continues else prompt_of(request, old.rendered)
+    return Grown(grown, _spliced(old, sampled, texts, number, len(said), closing, prompt), None)
 
 
 def _ids(sampled: Iterable[SupportsIndex]) -> list[int]:
@@ -197,13 +198,15 @@ def _closing(request: Request, old: Columns, number: int, *, ended: bool, text: 
     return closing[tokens[0][1] :] if tokens else closing
 
 
-def _spliced(old: Columns, sampled: list[int], texts: list[str], number: int, said: int, closing: str) -> Columns:
+def _spliced(
+    old: Columns, sampled: list[int], texts: list[str], number: int, said: int, closing: str, prompt: str
+) -> Columns:
     """Put sampled ids behind `old`, and what closes the turn behind them."""
     start, text, before = len(old.text), "".join(texts), old.offsets
     ends = start + np.cumsum([len(piece) for piece in texts], dtype=np.int64)
     starts = np.concatenate([np.array([start], np.int64), ends])[: len(ends)]
     said, end = start + said, start + len(text)
-    runs = [*_in_turn(old.rendered.runs, number), Run(start, said, Origin(False, number, "content"))]
+    runs = [*_in_turn(old.rendered, number, prompt), Run(start, said, Origin(False, number, "content"))]
     pinned = Columns(
         old.core,
         Rendered(old.text + text, merged([*runs, Run(said, end, Origin(True, number))])),
@@ -219,10 +222,15 @@ def _spliced(old: Columns, sampled: list[int], texts: list[str], number: int, sa
     return _continued(pinned, Rendered(pinned.text + closing, whole), [(end, end + len(closing), None)], old.lists)
 
 
-def _in_turn(runs: Sequence[Run], number: int) -> list[Run]:
-    """Give the prompt, which stands behind the last message, to the message that is sampled after it."""
+def _in_turn(rendered: Rendered, number: int, prompt: str) -> list[Run]:
+    """Give the prompt, which stands behind the last message or ends its turn, to the message that is sampled after."""
+    runs = rendered.runs
+    start = len(rendered.text) - len(prompt) if rendered.text.endswith(prompt) else len(rendered.text)
     last = next((at for at in range(len(runs), 0, -1) if runs[at - 1].origin != PROMPT), 0)
-    return [*runs[:last], *(Run(run.start, run.end, Origin(True, number)) for run in runs[last:])]
+    start = min(start, runs[last].start if last < len(runs) else start)
+    before = [run._replace(end=min(run.end, start)) for run in runs if run.start < start]
+    after = [run._replace(start=max(run.start, start)) for run in runs if run.end > start]
+    return [*before, *(Run(run.start, run.end, Origin(run.origin.trusted, number)) for run in after)]
 
 
 def merged(runs: Sequence[Run]) -> list[Run]:

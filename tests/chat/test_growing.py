@@ -275,3 +275,21 @@ def test_an_appended_message_does_not_follow_later_changes() -> None:
     message["content"] = "changed"
 
     assert encoding.messages[-1]["content"] == "more"
+
+
+@pytest.mark.parametrize("said", ["", "hello"])
+def test_a_prompt_that_is_written_in_the_last_turn_belongs_to_the_answer(said: str) -> None:
+    template = (
+        "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>' }}"
+        "{% if loop.last and add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}{% endfor %}"
+    )
+    tokenizer, chat_ = small(template=template), [{"role": "user", "content": "hi"}]
+    encoding = chat.encode(tokenizer, chat_, add_generation_prompt=True)
+
+    spliced = encoding.splice(tokenizer.encode(said))
+
+    whole = chat.encode(tokenizer, [*chat_, {"role": "assistant", "content": said}])
+    assert encoding.generation_prompt == "<|im_start|>assistant\n"
+    assert (spliced.ids, spliced.message_index) == (whole.ids, whole.message_index)
+    assert spliced.assistant_mask == whole.assistant_mask
+    assert spliced.turn_boundaries == whole.turn_boundaries
