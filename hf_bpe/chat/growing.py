@@ -176,16 +176,7 @@ def _continued_field(request: Request) -> str:
 
 def _closing(request: Request, old: Columns, number: int, *, ended: bool, text: str) -> str:
     """Return what the template writes behind the sampled text, up to the next turn."""
-    field = _continued_field(request) if request.continues else "content"
-    in_parts = bool(request.messages) and isinstance(fields_of(request.messages[-1]).get(field), list | tuple)
-    word = [{"type": "text", "text": "x"}] if in_parts else "x"
-    probe = {**_spoken(request, ""), field: word}
-    chat = [*request.messages[:number], probe]
-    plain = {"add_generation_prompt": False, "continue_final_message": False}
-    try:
-        rendered = request.render([*chat, {"role": "user", "content": word}], **plain)
-    except Exception:  # a template may want the roles in another order
-        rendered = request.render(chat, **plain)
+    rendered = _probed(request, number)
     turn = next((turn for turn in turns_of(rendered.runs) if turn.message == number), None)
     said = [run for run in rendered.runs if run.origin.message == number and not run.origin.trusted]
     closing = rendered.text[said[-1].end : turn.end] if turn and said else ""
@@ -196,6 +187,25 @@ def _closing(request: Request, old: Columns, number: int, *, ended: bool, text: 
     # The model has ended its turn by a token of its own choice: the rest stands behind the template's.
     tokens = [found for found in old.core.find_added_tokens(closing) if old.core.is_special_token(found[2])]
     return closing[tokens[0][1] :] if tokens else closing
+
+
+def _probed(request: Request, number: int) -> Rendered:
+    """Return the chat with a word in the place of what was sampled, and with an answer if the template takes one."""
+    field = _continued_field(request) if request.continues else "content"
+    in_parts = bool(request.messages) and isinstance(fields_of(request.messages[-1]).get(field), list | tuple)
+    words: list[Any] = ["x", [{"type": "text", "text": "x"}]]
+    plain = {"add_generation_prompt": False, "continue_final_message": False}
+    chats = [
+        [*request.messages[:number], {**_spoken(request, ""), field: word}, *answer]
+        for word in (reversed(words) if in_parts else words)
+        for answer in ([{"role": "user", "content": word}], [])
+    ]
+    for chat in chats[:-1]:
+        try:
+            return request.render(chat, **plain)
+        except Exception:  # a template may want the roles in another order, or contents in parts
+            continue
+    return request.render(chats[-1], **plain)
 
 
 def _spliced(

@@ -293,3 +293,17 @@ def test_a_prompt_that_is_written_in_the_last_turn_belongs_to_the_answer(said: s
     assert (spliced.ids, spliced.message_index) == (whole.ids, whole.message_index)
     assert spliced.assistant_mask == whole.assistant_mask
     assert spliced.turn_boundaries == whole.turn_boundaries
+
+
+def test_splice_closes_a_turn_whose_template_wants_parts() -> None:
+    template = (
+        "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' }}"
+        "{{ m.content[0].text + '' if m.role == 'assistant' else m.content }}{{ '<|im_end|>' }}{% endfor %}"
+        "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+    )
+    tokenizer = small(template=template)
+    encoding = chat.encode(tokenizer, [{"role": "user", "content": "hi"}], add_generation_prompt=True)
+
+    spliced = encoding.splice(tokenizer.encode("hello"))
+
+    assert spliced.text.endswith("<|im_start|>assistant\nhello<|im_end|>")
