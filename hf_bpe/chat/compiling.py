@@ -19,6 +19,9 @@ from hf_bpe.chat.provenance import LOST, make, uniform
 from hf_bpe.chat.roles import known_roles
 from hf_bpe.chat.upstream import folds_large
 
+WORD = 64
+"""What a word of nonsense is charged as: it is shorter, but takes as long as that to make."""
+
 
 def bounded_lipsum(lipsum: Any) -> Any:
     """Return Jinja's generator of nonsense, within bounds."""
@@ -26,7 +29,7 @@ def bounded_lipsum(lipsum: Any) -> Any:
     def bounded(n: Any = 5, html: Any = True, min: Any = 20, max: Any = 100) -> Any:
         for number in (n, min, max):
             charge(abs(number) if isinstance(number, int) else 0)
-        charge(n * max if isinstance(n, int) and isinstance(max, int) and n > 0 and max > 0 else 0)
+        charge(n * max * WORD if isinstance(n, int) and isinstance(max, int) and n > 0 and max > 0 else 0)
         return lipsum(n, html, min, max)
 
     return bounded
@@ -77,7 +80,7 @@ class Compiled:
         self.template: Template = environment().from_string(source)
         tree = environment().parse(source)
         literals = {node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)}
-        self.roles = known_roles(literals)
+        self.roles = known_roles(tree)
         self.folds_large = folds_large(tree)
         names = {node.name for node in tree.find_all(nodes.Name)} | {node.name for node in tree.find_all(nodes.Filter)}
         self.has_clock = "strftime_now" in names

@@ -8,10 +8,10 @@ comes from anywhere else: the model can't merge one together either.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from hf_bpe.chat.limits import Limits
 from hf_bpe.chat.policy import Policy, Rules
 from hf_bpe.chat.prompts import prompt_of
 from hf_bpe.chat.rendering import Messages, Tools, render
-from hf_bpe.chat.request import Message, Request
+from hf_bpe.chat.request import Message, Request, check_settings, owned
 from hf_bpe.chat.training import Bodies, Header, Trained, Turn, turns_of
 from hf_bpe.tokenizer import HfBpeTokenizer
 
@@ -66,7 +66,7 @@ def encode(
         The ids, and who wrote what.
 
     Raises:
-        TypeError: The tokenizer isn't an `HfBpeTokenizer`.
+        TypeError: The tokenizer isn't an `HfBpeTokenizer`, or a setting is of a wrong type.
         ChatError: The chat goes against `policy` or `limits`.
         Exception: Whatever upstream raises for the same chat, with its class and message.
 
@@ -79,6 +79,7 @@ def encode(
             f"chat.encode() takes an HfBpeTokenizer, got {type(tokenizer).__name__}; load the same directory with "
             "hf_bpe.HfBpeTokenizer.from_pretrained(directory)."
         )
+    check_settings(limits, training)
     options = {
         "tools": tools,
         "documents": documents,
@@ -89,7 +90,7 @@ def encode(
     }
     rules = Rules.of(policy)
     rendered = render(tokenizer, messages, limits=limits, **options)
-    request = Request(tokenizer, tuple(messages), options, limits, rules, training)
+    request = Request(tokenizer, owned(messages), options, limits, rules, training)
     return ChatEncoding(request, encode_first(tokenizer._core, rendered, *growing.plan(request, rendered)))
 
 
@@ -142,7 +143,7 @@ class ChatEncoding:
 
     @cached_property
     def message_index(self) -> list[int | None]:
-        """The index of the message in whose turn each token begins; None outside of turns."""
+        """The index of the message that each token begins with, or in whose turn the template wrote it; else None."""
         return self._of_runs([run.origin.message for run in self.columns.rendered.runs])
 
     @cached_property
@@ -248,6 +249,7 @@ class ChatEncoding:
 
     def with_training(self, training: Trained) -> ChatEncoding:
         """Return the same chat with another choice of what is trained."""
+        check_settings(self.request.limits, training)
         return replace(self, request=replace(self.request, training=training))
 
     def append(self, messages: Sequence[Message], **options: Any) -> ChatEncoding:
@@ -263,14 +265,17 @@ class ChatEncoding:
             **options: Arguments of the template that change, such as `add_generation_prompt=True`; policy, training
                 and limits stay.
 
+        Raises:
+            TypeError: `messages` is no list of messages, or an option is one of those that stay.
+
         Example:
             >>> encoding.append([{"role": "user", "content": "And now?"}]).reused_tokens
             211
         """
-        grown = growing.append(self.request, self.columns, list(messages), options)
+        grown = growing.append(self.request, self.columns, messages, options)
         return ChatEncoding(*grown, _prompt=self._prompt if self.columns.pinned else None)
 
-    def splice(self, sampled_ids: Sequence[int], *, message: Message | None = None) -> ChatEncoding:
+    def splice(self, sampled_ids: Iterable[SupportsIndex], *, message: Message | None = None) -> ChatEncoding:
         """Return the chat after what a model sampled, its turn closed; the ids so far and `sampled_ids` are kept.
 
         The template's text behind the turn is added, such as the newline after `<|im_end|>`, which no model samples;
@@ -282,6 +287,7 @@ class ChatEncoding:
 
         Raises:
             ValueError: No turn of the assistant is open.
+            TypeError: `sampled_ids` are no ids, or `message` is no message.
 
         Example:
             >>> encoding.splice([9707, 0, 151645]).ids[-4:]
@@ -303,6 +309,8 @@ class ChatEncoding:
             >>> len(encoding.truncate(4096).ids)
             4071
         """
+        if not isinstance(max_length, SupportsIndex):
+            raise TypeError(f"max_length is a number of tokens, got {max_length!r}")
         if len(self.ids) <= max_length:
             return self
         kept, cuts = shortening.cuts_of(self.request.roles)
@@ -327,6 +335,10 @@ class ChatEncoding:
         request = self.request.with_messages([*self.request.messages[:kept], *self.request.messages[cut:]])
         rendered = request.render()
         return ChatEncoding(request, encode_first(self.columns.core, rendered, *growing.plan(request, rendered)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy is made of, without what was found out since."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __len__(self) -> int:
         """Return the number of ids."""

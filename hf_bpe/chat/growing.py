@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -11,9 +12,9 @@ from hf_bpe._native import DecodeStream
 from hf_bpe.chat import columns as column
 from hf_bpe.chat.columns import Columns
 from hf_bpe.chat.policy import Part, check, parts_of, refuse
-from hf_bpe.chat.prompts import PROMPT, written_last
+from hf_bpe.chat.prompts import PROMPT, prompt_of, written_last
 from hf_bpe.chat.rendered import Origin, Rendered, Run
-from hf_bpe.chat.request import Message, Request
+from hf_bpe.chat.request import Message, Request, check_addition, fields_of, owned
 from hf_bpe.chat.training import turns_of
 
 
@@ -57,7 +58,8 @@ def plan(request: Request, rendered: Rendered) -> tuple[list[Part], list[tuple[s
 
 def append(request: Request, old: Columns, messages: Sequence[Message], options: dict[str, Any]) -> Grown:
     """Encode a chat with more messages."""
-    grown = request.with_messages([*request.messages, *messages], **options)
+    check_addition(messages, options)
+    grown = request.with_messages([*request.messages, *owned(messages)], **options)
     rendered = grown.render()
     parts, lists = plan(grown, rendered)
     if old.pinned:
@@ -101,12 +103,16 @@ def _continued(old: Columns, whole: Rendered, after: list[Part], lists: column.L
     )
 
 
-def splice(request: Request, old: Columns, sampled: Sequence[int], message: Message | None) -> Grown:
+def splice(request: Request, old: Columns, sampled: Iterable[SupportsIndex], message: Message | None) -> Grown:
     """Go on after sampled ids.
 
     Raises:
         ValueError: No turn of the assistant is open.
+        TypeError: The ids are none, or the message is none.
     """
+    sampled = _ids(sampled)
+    if message is not None and not isinstance(message, Mapping):
+        raise TypeError(f"splice(message=...) takes a message, got {type(message).__name__}.")
     if not (written_last(old.rendered) if old.pinned else request.prompts or request.continues):
         raise ValueError(
             "splice() goes on in an open turn of the assistant: encode with add_generation_prompt=True, or with "
@@ -121,7 +127,16 @@ def splice(request: Request, old: Columns, sampled: Sequence[int], message: Mess
     spoken = _spoken(request, said) if message is None else message
     options: dict[str, Any] = {"continue_final_message": False}
     grown = request.with_messages([*request.messages[:number], spoken], **options)
-    return Grown(grown, _spliced(old, list(sampled), texts, number, len(said), closing), None)
+    prompt = "" if request.continues else prompt_of(request, old.rendered)
+    return Grown(grown, _spliced(old, sampled, texts, number, len(said), closing, prompt), None)
+
+
+def _ids(sampled: Iterable[SupportsIndex]) -> list[int]:
+    """Return ids as plain numbers: models give arrays."""
+    try:
+        return [index(token) for token in sampled]
+    except TypeError as error:
+        raise TypeError(f"splice() takes a list of ids, of one chat: {error}.") from None
 
 
 def _decoded(old: Columns, sampled: Sequence[int]) -> list[str]:
@@ -129,7 +144,7 @@ def _decoded(old: Columns, sampled: Sequence[int]) -> list[str]:
     stream = DecodeStream(old.core)
     for before in old.ids[-1:]:
         stream.step(before)
-    texts = [stream.step(int(token)) for token in sampled]
+    texts = [stream.step(token) for token in sampled]
     if texts:
         texts[-1] += stream.flush()
     return texts
@@ -140,7 +155,18 @@ def _spoken(request: Request, said: str) -> Message:
     if not request.continues:
         return {"role": "assistant", "content": said}
     field = _continued_field(request)
-    return {**request.messages[-1], field: f"{request.messages[-1][field]}{said}"}
+    message = dict(fields_of(request.messages[-1]))
+    return {**message, field: _lengthened(message[field], said)}
+
+
+def _lengthened(value: Any, said: str) -> Any:
+    """Return a text, or the parts of one, with more at its end: in the last part of text, as the prefill has it."""
+    if not isinstance(value, list | tuple):
+        return f"{value}{said}"
+    parts = list(value)
+    at = max(at for at, part in enumerate(parts) if "text" in part)
+    parts[at] = {**parts[at], "text": f"{parts[at]['text']}{said}"}
+    return parts
 
 
 def _continued_field(request: Request) -> str:
@@ -150,13 +176,7 @@ def _continued_field(request: Request) -> str:
 
 def _closing(request: Request, old: Columns, number: int, *, ended: bool, text: str) -> str:
     """Return what the template writes behind the sampled text, up to the next turn."""
-    probe = {**_spoken(request, ""), _continued_field(request) if request.continues else "content": "x"}
-    chat = [*request.messages[:number], probe]
-    plain = {"add_generation_prompt": False, "continue_final_message": False}
-    try:
-        rendered = request.render([*chat, {"role": "user", "content": "x"}], **plain)
-    except Exception:  # a template may want the roles in another order
-        rendered = request.render(chat, **plain)
+    rendered = _probed(request, number)
     turn = next((turn for turn in turns_of(rendered.runs) if turn.message == number), None)
     said = [run for run in rendered.runs if run.origin.message == number and not run.origin.trusted]
     closing = rendered.text[said[-1].end : turn.end] if turn and said else ""
@@ -169,13 +189,34 @@ def _closing(request: Request, old: Columns, number: int, *, ended: bool, text: 
     return closing[tokens[0][1] :] if tokens else closing
 
 
-def _spliced(old: Columns, sampled: list[int], texts: list[str], number: int, said: int, closing: str) -> Columns:
+def _probed(request: Request, number: int) -> Rendered:
+    """Return the chat with a word in the place of what was sampled, and with an answer if the template takes one."""
+    field = _continued_field(request) if request.continues else "content"
+    in_parts = bool(request.messages) and isinstance(fields_of(request.messages[-1]).get(field), list | tuple)
+    words: list[Any] = ["x", [{"type": "text", "text": "x"}]]
+    plain = {"add_generation_prompt": False, "continue_final_message": False}
+    chats = [
+        [*request.messages[:number], {**_spoken(request, ""), field: word}, *answer]
+        for word in (reversed(words) if in_parts else words)
+        for answer in ([{"role": "user", "content": word}], [])
+    ]
+    for chat in chats[:-1]:
+        try:
+            return request.render(chat, **plain)
+        except Exception:  # a template may want the roles in another order, or contents in parts
+            continue
+    return request.render(chats[-1], **plain)
+
+
+def _spliced(
+    old: Columns, sampled: list[int], texts: list[str], number: int, said: int, closing: str, prompt: str
+) -> Columns:
     """Put sampled ids behind `old`, and what closes the turn behind them."""
     start, text, before = len(old.text), "".join(texts), old.offsets
     ends = start + np.cumsum([len(piece) for piece in texts], dtype=np.int64)
     starts = np.concatenate([np.array([start], np.int64), ends])[: len(ends)]
     said, end = start + said, start + len(text)
-    runs = [*_in_turn(old.rendered.runs, number), Run(start, said, Origin(False, number, "content"))]
+    runs = [*_in_turn(old.rendered, number, prompt), Run(start, said, Origin(False, number, "content"))]
     pinned = Columns(
         old.core,
         Rendered(old.text + text, merged([*runs, Run(said, end, Origin(True, number))])),
@@ -191,10 +232,15 @@ def _spliced(old: Columns, sampled: list[int], texts: list[str], number: int, sa
     return _continued(pinned, Rendered(pinned.text + closing, whole), [(end, end + len(closing), None)], old.lists)
 
 
-def _in_turn(runs: Sequence[Run], number: int) -> list[Run]:
-    """Give the prompt, which stands behind the last message, to the message that is sampled after it."""
+def _in_turn(rendered: Rendered, number: int, prompt: str) -> list[Run]:
+    """Give the prompt, which stands behind the last message or ends its turn, to the message that is sampled after."""
+    runs = rendered.runs
+    start = len(rendered.text) - len(prompt) if rendered.text.endswith(prompt) else len(rendered.text)
     last = next((at for at in range(len(runs), 0, -1) if runs[at - 1].origin != PROMPT), 0)
-    return [*runs[:last], *(Run(run.start, run.end, Origin(True, number)) for run in runs[last:])]
+    start = min(start, runs[last].start if last < len(runs) else start)
+    before = [run._replace(end=min(run.end, start)) for run in runs if run.start < start]
+    after = [run._replace(start=max(run.start, start)) for run in runs if run.end > start]
+    return [*before, *(Run(run.start, run.end, Origin(run.origin.trusted, number)) for run in after)]
 
 
 def merged(runs: Sequence[Run]) -> list[Run]:

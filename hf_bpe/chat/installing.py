@@ -98,7 +98,8 @@ def install(
         What was done, and how many embedding rows are to be added.
 
     Raises:
-        ValueError: There is no such template, or a token of the format has another job in this vocabulary.
+        ValueError: There is no such template, or a token of the format has another job in this vocabulary, or
+            `embedding_rows` is no number of rows.
         TypeError: `tokenizer` is no `HfBpeTokenizer`.
 
     Example:
@@ -112,6 +113,10 @@ def install(
             "load the directory with HfBpeTokenizer.from_pretrained."
         )
     wanted = family(name)
+    if embedding_rows is not None and (not isinstance(embedding_rows, int) or embedding_rows < 0):
+        raise ValueError(
+            f"embedding_rows is the number of rows that an embedding has, 0 or more, not {embedding_rows!r}."
+        )
     rows = len(tokenizer) if embedding_rows is None else embedding_rows
     plan = _plan(tokenizer, wanted, use_reserved=use_reserved)
     tokenizer._core = plan.core

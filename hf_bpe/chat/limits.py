@@ -33,6 +33,16 @@ class Limits:
     characters: int = 100_000_000
     work: int = 40_000_000_000
 
+    def __post_init__(self) -> None:
+        """Refuse what is no number.
+
+        Raises:
+            TypeError: A bound is something else.
+        """
+        for name in ("iterations", "characters", "work"):
+            if not isinstance(getattr(self, name), int):
+                raise TypeError(f"Limits({name}=...) is a whole number, got {getattr(self, name)!r}")
+
 
 class Meter:
     """Counts what one render costs, and stops it with a `ChatError`."""

@@ -126,7 +126,7 @@ def refuse(core: Tokenizer, rendered: Rendered, parts: Sequence[Part], rules: Ru
             to make of it.
     """
     found = core.find_added_tokens(rendered.text, parts)
-    if not found or (rules.all_text and not any(origin.lost for _, _, origin in rendered.runs)):
+    if not found or (rules.all_text and not rendered.may_be_lost):
         return
     runs = rendered.runs
     for start, end, token in found:

@@ -11,8 +11,8 @@ PROMPT = Origin(trusted=True)
 
 def prompt_of(request: Request, rendered: Rendered) -> str:
     """Return the generation prompt of a chat, or of what stands before its first answer; "" if none is known."""
-    if request.prompts:
-        return written_last(rendered)
+    if request.prompts and (prompt := written_last(rendered)):
+        return prompt
     first = next((at for at, role in enumerate(request.roles) if role == "assistant"), None)
     chats = [request.messages[:first]] if first else []
     return next((prompt for chat in [*chats, request.messages] if (prompt := _asked_for(request, chat))), "")

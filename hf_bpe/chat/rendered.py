@@ -17,12 +17,15 @@ class Origin(NamedTuple):
         field: The caller's value that it came from: `"content"`, `"role"`, `"tool_calls[0].function.arguments"`,
             `"tools[0].function.name"`, `"date_string"`. None for the template's own text.
         lost: A filter hid who wrote which part, so all of it counts as the caller's.
+        quoted_in: The message in whose turn it stands, if its own message has another turn: the name of a tool, taken
+            from the call, in the turn of the result.
     """
 
     trusted: bool
     message: int | None = None
     field: str | None = None
     lost: bool = False
+    quoted_in: int | None = None
 
 
 class Run(NamedTuple):
@@ -40,19 +43,21 @@ class Rendered:
         text: What upstream's `apply_chat_template(tokenize=False)` gives for the same arguments, to the byte.
     """
 
-    __slots__ = ("_find_runs", "_find_trusted", "_runs", "_trusted", "text")
+    __slots__ = ("_find_lost", "_find_runs", "_find_trusted", "_runs", "_trusted", "text")
 
     def __init__(
         self,
         text: str,
         runs: Iterable[Run] | Callable[[], tuple[Run, ...]],
         trusted: Callable[[], tuple[tuple[int, int], ...]] | None = None,
+        may_be_lost: Callable[[], bool] | None = None,
     ) -> None:
         """Hold a text and its runs, or what finds them when they are first asked for."""
         self.text = text
         self._find_runs = runs if callable(runs) else None
         self._runs = None if callable(runs) else tuple(runs)
         self._find_trusted = trusted
+        self._find_lost = may_be_lost
         self._trusted: tuple[tuple[int, int], ...] | None = None
 
     @property
@@ -69,6 +74,13 @@ class Rendered:
         if self._trusted is None:
             self._trusted = self._find_trusted() if self._find_trusted else trusted_spans(self.runs)
         return self._trusted
+
+    @property
+    def may_be_lost(self) -> bool:
+        """Whether some of it may be lost: cheaper than `runs`."""
+        if self._runs is None and self._find_lost is not None:
+            return self._find_lost()
+        return any(run.origin.lost for run in self.runs)
 
     def __eq__(self, other: object) -> bool:
         """Compare text and runs."""

@@ -22,7 +22,7 @@ from hf_bpe.chat.limits import METER, Limits, Meter
 from hf_bpe.chat.prefill import cut_prefill
 from hf_bpe.chat.provenance import LOST, template
 from hf_bpe.chat.rendered import Rendered, Run
-from hf_bpe.chat.turns import runs_of, trusted_of
+from hf_bpe.chat.turns import Output
 from hf_bpe.chat.upstream import render_plainly, upstreams_time
 from hf_bpe.errors import ChatError
 
@@ -110,7 +110,8 @@ def rendered(
         length = len(text) if given.prefill is None else cut_prefill(text, given.prefill)
     except Exception as error:
         return by_upstream(tokenizer, messages, {**options, **kwargs}, program, error)
-    return Rendered(text[:length], lambda: runs_of(pieces, length), lambda: trusted_of(pieces, length))
+    output = Output(pieces, length)
+    return Rendered(text[:length], output.runs, output.trusted, output.may_be_lost)
 
 
 def traced(given: Arguments, program: Compiled, special: Mapping[str, str]) -> dict[str, Any]:

@@ -59,11 +59,12 @@ class Turn(NamedTuple):
 def turns_of(runs: Sequence[Run]) -> list[Turn]:
     """Return the turns. What the caller gave beside the messages (tools, variables) belongs to the turn around it."""
     begins: list[tuple[int, int | None]] = []
-    for at, (_, _, (_, message, field, _)) in enumerate(runs):
+    for at, (_, _, (_, message, field, _, quoted_in)) in enumerate(runs):
+        message = message if quoted_in is None else quoted_in
         apart = message is None and field is not None
         if not begins or not (apart or begins[-1][1] == message):
             begins.append((at, message))
-    ends = [at for at, _ in begins[1:]] + [len(runs)]
+    ends = [at for at, _ in begins[1:]] + [len(runs)] * bool(begins)
     return [Turn(message, runs[at:end]) for (at, message), end in zip(begins, ends, strict=True)]
 
 

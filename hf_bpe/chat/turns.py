@@ -11,7 +11,7 @@ Guarantee: the pieces decide who wrote a character; only the `message` of the te
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from hf_bpe.chat.provenance import LOST, Marker, Source, Traced, leaves, source_of
 from hf_bpe.chat.rendered import Origin, Run
@@ -23,74 +23,89 @@ def in_message(origin: Origin, message: int | None) -> Origin:
     return origin._replace(message=message)
 
 
-def spread(printed: Iterable[str]) -> list[tuple[int, Source]]:
-    """Return length and source of each leaf of what was printed, the markers included."""
-    found: list[tuple[int, Source]] = []
-    for text in printed:
-        if type(text) is not Traced:
-            found.append((len(text), LOST))
-        elif type(text.source) is not tuple:
-            found.append((len(text), text.source))
-        else:
-            for piece in text.source:
-                if type(piece) is Traced and type(piece.source) is not tuple:
-                    found.append((len(piece), piece.source))
+class Output:
+    """What a template printed, up to a length: who wrote what, which is found when it is asked for."""
+
+    def __init__(self, printed: Iterable[str], length: int) -> None:
+        """Hold the pieces."""
+        self.printed = printed
+        self.length = length
+
+    @cached_property
+    def leaves(self) -> list[tuple[int, Source]]:
+        """Length and source of each leaf, the markers included."""
+        found: list[tuple[int, Source]] = []
+        append = found.append
+        for text in self.printed:
+            source = text.source if type(text) is Traced else LOST
+            if type(source) is not tuple:
+                append((len(text), source))
+                continue
+            for piece in source:
+                if type(piece) is Traced:
+                    source = piece.source
+                    if type(source) is not tuple:
+                        append((len(piece), source))
+                        continue
+                found.extend((len(leaf), source_of(leaf)) for leaf in leaves(piece))
+        return found
+
+    def may_be_lost(self) -> bool:
+        """Tell whether a filter may have hidden who wrote some of it."""
+        return any(width and source[3] for width, source in self.leaves)  # type: ignore[index]  # what has a width has an origin
+
+    def trusted(self) -> tuple[tuple[int, int], ...]:
+        """Return the longest stretches of trusted text."""
+        spans: list[tuple[int, int]] = []
+        start = position = 0
+        before = False
+        for width, source in self.leaves:
+            if not width:
+                continue
+            now = source[0]  # type: ignore[index]  # what has a width has an origin
+            if now is not before:
+                if now:
+                    start = position
                 else:
-                    found.extend((len(leaf), source_of(leaf)) for leaf in leaves(piece))
-    return found
+                    spans.append((start, position))
+                before = now
+            position += width
+        if before:
+            spans.append((start, position))
+        length = self.length
+        if position == length:
+            return tuple(spans)
+        return tuple((start, min(end, length)) for start, end in spans if start < length)
+
+    def runs(self) -> tuple[Run, ...]:
+        """Return the runs."""
+        lengths, origins = attributed(self.leaves)
+        runs: list[Run] = []
+        start = end = 0
+        last: Origin | None = None
+        for width, origin in zip(lengths, origins, strict=True):
+            if end >= self.length:
+                break
+            if last is None:
+                last = origin
+            elif origin is not last and origin != last:
+                runs.append(Run(start, end, last))
+                start, last = end, origin
+            end += width
+        if last is not None:
+            runs.append(Run(start, min(end, self.length), last))
+        return tuple(runs)
 
 
-def trusted_of(printed: Iterable[str], length: int) -> tuple[tuple[int, int], ...]:
-    """Return the longest stretches of trusted text in the first `length` characters."""
-    spans: list[tuple[int, int]] = []
-    start = position = 0
-    before = False
-    for width, source in spread(printed):
-        if not width:
-            continue
-        now = source[0]  # type: ignore[index]  # what has a width has an origin
-        if now is not before:
-            if now:
-                start = position
-            else:
-                spans.append((start, position))
-            before = now
-        position += width
-    if before:
-        spans.append((start, position))
-    if position == length:
-        return tuple(spans)
-    return tuple((start, min(end, length)) for start, end in spans if start < length)
-
-
-def runs_of(printed: Iterable[str], length: int) -> tuple[Run, ...]:
-    """Return the runs of the first `length` characters of a printed text."""
-    lengths, origins = attributed(printed)
-    runs: list[Run] = []
-    start = end = 0
-    last: Origin | None = None
-    for width, origin in zip(lengths, origins, strict=True):
-        if end >= length:
-            break
-        if last is None:
-            last = origin
-        elif origin is not last and origin != last:
-            runs.append(Run(start, end, last))
-            start, last = end, origin
-        end += width
-    if last is not None:
-        runs.append(Run(start, min(end, length), last))
-    return tuple(runs)
-
-
-def attributed(printed: Iterable[str]) -> tuple[list[int], list[Origin]]:
-    """Return lengths and origins of the pieces, the template's with their messages."""
+def attributed(found: list[tuple[int, Source]]) -> tuple[list[int], list[Origin]]:
+    """Return lengths and origins of leaves, the template's with their messages."""
     lengths: list[int] = []
     origins: list[Origin] = []
     outside: list[int] = []
+    foreign: list[tuple[int, int]] = []
     turns: list[Marker] = []
     here: dict[Origin, Origin] = {}
-    for width, source in spread(printed):
+    for width, source in found:
         if type(source) is Marker:
             follow(turns, source)
             here = {}
@@ -103,10 +118,21 @@ def attributed(printed: Iterable[str]) -> tuple[list[int], list[Origin]]:
                 origin = inside
             elif not turns:
                 outside.append(len(lengths))
+            elif origin[1] is not None and origin[1] != turns[-1].index:
+                foreign.append((len(lengths), turns[-1].index or 0))
             lengths.append(width)
             origins.append(origin)
+    quote(origins, foreign)
     give_away(origins, outside)
     return lengths, origins
+
+
+def quote(origins: list[Origin], foreign: list[tuple[int, int]]) -> None:
+    """Note of the caller's texts in turns of other messages whose turns these are, if the texts' own have some."""
+    have_turns = {origin.message for origin in origins if origin.field is None} if foreign else set()
+    for number, turn in foreign:
+        if origins[number].message in have_turns:
+            origins[number] = origins[number]._replace(quoted_in=turn)
 
 
 def follow(turns: list[Marker], marker: Marker) -> None:

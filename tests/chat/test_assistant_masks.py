@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from encoded_chats import RETURNING, cases, family, golden, options, small
@@ -125,6 +126,27 @@ def test_thoughts_that_the_prompt_writes_are_header_where_they_stand(shared: Pat
 
     assert trained(chat.encode(tokenizer, messages)) == "<think>\n\n</think>\n\n4<|im_end|>"
     assert trained(chat.encode(tokenizer, messages, enable_thinking=False)) == "4<|im_end|>"
+
+
+def test_the_name_of_a_tool_is_not_trained_where_the_result_repeats_it() -> None:
+    template = (
+        "{% set ns = namespace(name='') %}{% for m in messages %}{{ '<|im_start|>' }}{% if m.role == 'tool' %}"
+        "functions.{{ ns.name }} says {{ m.content }}{% else %}{{ m.role + '\\n' }}{{ m.content }}"
+        "{% for c in m.tool_calls or [] %}{% set ns.name = c.name %}{{ c | tojson }}{% endfor %}{% endif %}"
+        "{{ '<|im_end|>' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+    )
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "2+2?"},
+        {"role": "assistant", "content": "", "tool_calls": [{"name": "add"}]},
+        {"role": "tool", "content": "4"},
+        {"role": "assistant", "content": "It is 4."},
+    ]
+
+    encoding = chat.encode(small(template=template), messages)
+
+    assert "functions.add says 4" in encoding.text
+    assert trained(encoding) == '{"name": "add"}<|im_end|>It is 4.<|im_end|>'
+    assert len(encoding.turn_boundaries) == 4
 
 
 def test_labels_keep_the_trained_ids_alone() -> None:

@@ -127,6 +127,40 @@ def test_show_prints_a_row_for_each_token_and_no_colour_in_a_pipe(qwen: Path, tm
     assert b"A [bold]cat[/bold]." in result.stdout
 
 
+def test_show_calls_unknown_what_a_filter_hides_the_writer_of(qwen: Path, tmp_path: Path) -> None:
+    template = "{% for m in messages %}{{ (m.content ~ '!') | urlize }}{% endfor %}"
+    path = tmp_path / "urlize.jinja"
+    path.write_text(template, encoding="utf-8")
+
+    result = run(qwen, written(tmp_path, CLEAN), "--show", "--template", path)
+
+    rows = [line.split() for line in result.stdout.decode().splitlines() if re.match(r" *\d+ +\d+ ", line)]
+    assert {row[-2] for row in rows} == {"unknown"}
+
+
+def test_show_escapes_the_names_of_fields(qwen: Path, tmp_path: Path) -> None:
+    template = "{% for m in messages %}{{ m.deep | items | list | last | last }}{% endfor %}"
+    path = tmp_path / "deep.jinja"
+    path.write_text(template, encoding="utf-8")
+
+    result = run(
+        qwen, written(tmp_path, [{"role": "user", "deep": {"a\x1b[31m\nb": "x"}}]), "--show", "--template", path
+    )
+
+    assert b"\x1b" not in result.stdout
+    assert b"deep.a\\x1b[31m" in result.stdout
+
+
+def test_many_tokens_are_shown_in_blocks_of_lines(qwen: Path, tmp_path: Path) -> None:
+    many = [{"role": "user", "content": "漢 a " * 4000}]
+
+    result = run(qwen, written(tmp_path, many), "--show")
+
+    rows = [line.split() for line in result.stdout.decode().splitlines() if re.match(r" *\d+ +\d+ ", line)]
+    assert [int(row[1]) for row in rows] == chat.encode(small_sides("qwen3")[0], many).ids
+    assert [int(row[0]) for row in rows] == list(range(len(rows)))
+
+
 def test_json_holds_text_ids_origins_mask_and_findings(llama: Path, tmp_path: Path) -> None:
     messages = [{"role": "user", "content": " What<|eot_id|>"}, *CLEAN[1:]]
 
@@ -237,6 +271,8 @@ def test_damaged_messages_are_one_clear_line(qwen: Path, tmp_path: Path, content
         (["DIR", "missing.json"], 1, "missing.json: No such file"),
         (["DIR", "GOOD", "--tools", "GOOD", "--show", "--json"], 2, "--show goes with neither"),
         (["DIR", "GOOD", "--set", "x"], 2, "--set x: expected NAME=VALUE"),
+        (["DIR", "GOOD", "--set", "tools=[]"], 2, "--set tools: that is no variable of a template; give a file with"),
+        (["DIR", "GOOD", "--set", "limits=3"], 2, "--set limits: that is no variable of a template"),
         (["DIR", "GOOD", "--template", "nope"], 1, "--template nope: no such file, and the templates are 'chatml'"),
         (["DIR", "GOOD", "--tools", "OBJECT"], 1, "tools.json: expected a list of objects, one a tool"),
         (["no-such-directory", "GOOD"], 2, "no-such-directory"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ import pytest
 from encoded_chats import CHATML, FAMILIES, cases, family, options, small, stock
 
 from hf_bpe import chat
-from hf_bpe.chat import Allow
+from hf_bpe.chat import Allow, ChatEncoding
 from hf_bpe.errors import ChatError
 
 SYSTEM = {"role": "system", "content": "Be brief."}
@@ -116,6 +119,34 @@ def test_an_encoding_is_pickled_whole() -> None:
     assert again.append([CHAT[2]]) == encoding.append([CHAT[2]])
 
 
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda encoding: pickle.loads(pickle.dumps(encoding))])
+def test_an_encoding_is_copied_after_it_was_asked_for_everything(again: Callable[[ChatEncoding], ChatEncoding]) -> None:
+    encoding = chat.encode(small(), CHAT, policy=Allow("<think>"))
+    known = (
+        encoding.assistant_mask,
+        encoding.turn_boundaries,
+        encoding.field,
+        encoding.message_index,
+        encoding.offsets,
+    )
+
+    other = again(encoding)
+
+    assert other == encoding
+    assert (other.assistant_mask, other.turn_boundaries, other.field, other.message_index, other.offsets) == known
+
+
+def test_an_encoding_does_not_follow_later_changes_of_its_messages() -> None:
+    messages = [{"role": "user", "content": "hello"}]
+    encoding = chat.encode(small(), messages)
+
+    messages[0]["content"] = "goodbye"
+    messages.append({"role": "user", "content": "more"})
+
+    assert encoding.messages == [{"role": "user", "content": "hello"}]
+    assert encoding.append([CHAT[1]]).text.startswith(encoding.text)
+
+
 def exchange(number: int, *, tools: bool = False) -> list[dict[str, Any]]:
     """Return a question and its answer, perhaps by way of a tool."""
     call = [
@@ -197,3 +228,78 @@ def test_ten_thousand_turns_full_of_control_tokens_take_seconds() -> None:
     assert grown.reused_tokens > 0.99 * len(encoding)
     assert len(encoding.truncate(1000)) <= 1000
     assert time.process_time() - start < 60
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"limits": 5}, r"limits is a chat.Limits\(...\), got 5"),
+        ({"limits": None}, r"limits is a chat.Limits\(...\), got None"),
+        ({"training": True}, r"training is a chat.Trained\(...\), got True"),
+    ],
+)
+def test_settings_of_another_type_are_refused(settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(TypeError, match=reason):
+        chat.encode(small(), CHAT, **settings)
+
+
+def test_numbers_that_are_none_are_refused() -> None:
+    encoding = chat.encode(small(), CHAT)
+
+    with pytest.raises(TypeError, match=r"Limits\(iterations=...\) is a whole number, got 'a'"):
+        chat.Limits(iterations="a")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"max_length is a number of tokens, got 1\.5"):
+        encoding.truncate(1.5)  # type: ignore[arg-type]
+    assert encoding.truncate(np.int64(1000)) is encoding  # type: ignore[arg-type]
+
+
+@dataclass
+class Said:
+    """A message that is no dict."""
+
+    role: str
+    content: str
+
+
+def test_messages_of_a_class_have_roles_too() -> None:
+    messages: Any = [Said(message["role"], message["content"]) for message in CHAT]
+
+    encoding, of_dicts = chat.encode(small(), messages), chat.encode(small(), CHAT)
+
+    assert encoding == of_dicts
+    assert encoding.assistant_mask == of_dicts.assistant_mask
+    assert 1 in encoding.assistant_mask
+    assert encoding.truncate(len(encoding) - 1).messages[0] == messages[0]
+    assert encoding.append([messages[1]]) == of_dicts.append([CHAT[1]])
+    with pytest.raises(ChatError, match=r"messages\[0\]\.content spells"):
+        chat.encode(small(), [Said("user", "<|im_end|>")], policy={"user": "error"})  # type: ignore[list-item]
+
+
+def test_a_prefill_of_a_class_is_gone_on_with() -> None:
+    messages: Any = [Said("user", "hello"), Said("assistant", "wor")]
+
+    spliced = chat.encode(small(), messages, continue_final_message=True).splice(small().encode("ld"))
+
+    assert spliced.text == chat.encode(small(), CHAT[1:3]).text
+
+
+def test_a_prefill_in_parts_is_gone_on_with() -> None:
+    template = "{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{{ '<|im_end|>' }}{% endfor %}"
+    parts = [{"type": "text", "text": "wor"}, {"type": "image"}]
+    tokenizer = small(template=template)
+    encoding = chat.encode(tokenizer, [{"role": "assistant", "content": parts}], continue_final_message=True)
+
+    spliced = encoding.splice(tokenizer.encode("ld"))
+
+    assert spliced.text == "world<|im_end|>"
+    assert spliced.messages[-1]["content"] == [{"type": "text", "text": "world"}, {"type": "image"}]
+    assert parts[0] == {"type": "text", "text": "wor"}
+
+
+def test_a_chat_that_renders_to_nothing_has_nothing() -> None:
+    encoding = chat.encode(small(template="{{ '' }}"), CHAT)
+
+    assert (encoding.ids, encoding.text, encoding.assistant_mask, encoding.turn_boundaries) == ([], "", [], [])
+    assert encoding.field == encoding.message_index == encoding.labels() == []
+    assert encoding.append([CHAT[1]]) == encoding
+    assert encoding.truncate(0) is encoding

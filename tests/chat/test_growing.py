@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from encoded_chats import CHATML, FAMILIES, FORGETFUL, RETURNING, cases, family, options, small
 
@@ -229,3 +230,80 @@ def test_splice_needs_an_open_turn() -> None:
             ValueError, match=r"splice\(\) goes on in an open turn of the assistant: encode with add_gen"
         ):
             closed.splice([5])
+
+
+@pytest.mark.parametrize("ids", [np.array([5, 6]), iter([5, 6]), (np.int64(5), np.int32(6))])
+def test_splice_takes_the_ids_that_models_give(ids: Any) -> None:
+    encoding = chat.encode(small(), [{"role": "user", "content": "hi"}], add_generation_prompt=True)
+
+    spliced = encoding.splice(ids)
+
+    assert spliced == encoding.splice([5, 6])
+    assert all(type(token) is int for token in spliced.ids)
+
+
+@pytest.mark.parametrize("ids", [None, 5, "ab", [5.0], [None], np.array([[5, 6]])])
+def test_splice_refuses_what_are_no_ids(ids: Any) -> None:
+    encoding = chat.encode(small(), [{"role": "user", "content": "hi"}], add_generation_prompt=True)
+
+    with pytest.raises(TypeError, match=r"splice\(\) takes a list of ids, of one chat"):
+        encoding.splice(ids)
+    with pytest.raises(TypeError, match=r"splice\(message=...\) takes a message, got int"):
+        encoding.splice([5], message=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("messages", [None, "hi", {"role": "user", "content": "hi"}])
+def test_append_refuses_what_is_no_list(messages: Any) -> None:
+    encoding = chat.encode(small(), [{"role": "user", "content": "hi"}])
+
+    with pytest.raises(TypeError, match=r"append\(\) takes a list of messages, got .*: put one message in a list"):
+        encoding.append(messages)
+
+
+@pytest.mark.parametrize("name", ["policy", "limits", "training", "tokenizer"])
+def test_append_refuses_what_stays(name: str) -> None:
+    encoding = chat.encode(small(), [{"role": "user", "content": "hi"}])
+
+    with pytest.raises(TypeError, match=f"takes no argument '{name}': it stays as it was"):
+        encoding.append([], **{name: "text"})
+
+
+def test_an_appended_message_does_not_follow_later_changes() -> None:
+    message = {"role": "user", "content": "more"}
+    encoding = chat.encode(small(), [{"role": "user", "content": "hi"}]).append([message])
+
+    message["content"] = "changed"
+
+    assert encoding.messages[-1]["content"] == "more"
+
+
+@pytest.mark.parametrize("said", ["", "hello"])
+def test_a_prompt_that_is_written_in_the_last_turn_belongs_to_the_answer(said: str) -> None:
+    template = (
+        "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>' }}"
+        "{% if loop.last and add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}{% endfor %}"
+    )
+    tokenizer, chat_ = small(template=template), [{"role": "user", "content": "hi"}]
+    encoding = chat.encode(tokenizer, chat_, add_generation_prompt=True)
+
+    spliced = encoding.splice(tokenizer.encode(said))
+
+    whole = chat.encode(tokenizer, [*chat_, {"role": "assistant", "content": said}])
+    assert encoding.generation_prompt == "<|im_start|>assistant\n"
+    assert (spliced.ids, spliced.message_index) == (whole.ids, whole.message_index)
+    assert spliced.assistant_mask == whole.assistant_mask
+    assert spliced.turn_boundaries == whole.turn_boundaries
+
+
+def test_splice_closes_a_turn_whose_template_wants_parts() -> None:
+    template = (
+        "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' }}"
+        "{{ m.content[0].text + '' if m.role == 'assistant' else m.content }}{{ '<|im_end|>' }}{% endfor %}"
+        "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+    )
+    tokenizer = small(template=template)
+    encoding = chat.encode(tokenizer, [{"role": "user", "content": "hi"}], add_generation_prompt=True)
+
+    spliced = encoding.splice(tokenizer.encode("hello"))
+
+    assert spliced.text.endswith("<|im_start|>assistant\nhello<|im_end|>")

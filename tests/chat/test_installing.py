@@ -160,6 +160,18 @@ def test_rows_are_counted_from_those_that_the_model_has() -> None:
     assert chat.install(trained(), "chatml", embedding_rows=100).rows_to_add == 192
 
 
+@pytest.mark.parametrize("rows", ["320", -1, 320.0])
+def test_what_is_no_number_of_rows_is_refused_before_anything_changes(rows: Any) -> None:
+    tokenizer = trained()
+    before = tokenizer.get_vocab()
+
+    with pytest.raises(ValueError, match="embedding_rows is the number of rows that an embedding has"):
+        chat.install(tokenizer, "chatml", embedding_rows=rows)
+
+    assert tokenizer.get_vocab() == before
+    assert tokenizer.chat_template is None
+
+
 def test_the_report_can_be_read() -> None:
     assert str(chat.install(trained(*reserve(1)), "chatml")) == (
         "chat template chatml: EOS <|im_end|>, stop ids 290, 1\n"

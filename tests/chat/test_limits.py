@@ -45,6 +45,7 @@ BOMBS = [
     "{{ 'a\nb' | indent(10**9) }}",
     "{{ messages[0] | tojson(indent=10**9) }}",
     "{{ lipsum(10**9) }}",
+    "{{ lipsum(10**5) }}",
     "{{ messages | batch(10**9, 'x') | list }}",
     "{{ messages | slice(10**9) | list }}",
     "{{ ['x'] | map('center', 10**9) | list }}",

@@ -114,13 +114,48 @@ def test_runs_name_message_and_field() -> None:
     )
 
 
-def test_a_role_is_vocabulary_if_it_is_known_or_a_word_of_the_template() -> None:
+def test_a_role_is_vocabulary_if_it_is_known_or_the_template_compares_roles_with_it() -> None:
     template = "{% for m in messages %}{{ '<' if m.role != 'sage' else '>' }}{{ m.role }}{% endfor %}"
     roles = ["user", "sage", "<", "USER", "stranger"]
 
     rendered = rendering(template, [{"role": role, "content": ""} for role in roles])
 
     assert shown(rendered) == "[<][user][>][sage][<](<)[<](USER)[<](stranger)"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "{% if 'sage' == m['role'] %}{% endif %}",
+        "{% if m.get('role') in ('bard', 'sage') %}{% endif %}",
+        "{% set r = m.role %}{% set s = r | lower %}{{ '' if s is eq 'sage' }}",
+        "{% set sages = messages | selectattr('role', 'in', ['sage']) %}",
+        "{{ {'sage': ''}[m.role] }}",
+        "{% set turns = {'sage': ''} %}{{ turns.get(m.role, '') }}",
+        "{% macro f(role) %}{{ '' if role == 'sage' }}{% endmacro %}{{ f(m.role) }}",
+    ],
+)
+def test_a_word_that_the_template_takes_for_a_role_is_vocabulary(question: str) -> None:
+    rendered = rendering(f"{{% for m in messages %}}{question}{{{{ m.role }}}}{{% endfor %}}", [{"role": "sage"}])
+
+    assert shown(rendered) == "[sage]"
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        "{% if m.type == 'image' and m.role == 'user' %}{% endif %}",
+        "{% if 'image' in m or m['image'] == m.role %}{% endif %}",
+        "{% set sizes = {'image': 1} %}{{ '' if sizes[m.type] and m.role }}",
+        "{% set images = messages | selectattr('type', 'eq', 'image') %}",
+    ],
+)
+def test_another_word_of_the_template_is_no_role(mention: str) -> None:
+    template = f"{{% for m in messages %}}{mention}{{{{ '<|' + m.role + '|>' }}}}{{% endfor %}}"
+
+    rendered = rendering(template, [{"role": "image"}])
+
+    assert shown(rendered) == "[<|](image)[|>]"
 
 
 def test_a_special_token_from_a_keyword_is_the_callers_unless_it_is_the_tokenizers_own() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from chats import rendering, turns
 
+from hf_bpe.chat.training import turns_of
+
 CHAT = [
     {"role": "system", "content": "S"},
     {"role": "user", "content": "U"},
@@ -61,6 +63,32 @@ def test_a_message_whose_content_is_dropped_still_has_its_turn() -> None:
     template = "{% for m in messages %}{% if m.role == 'user' %}<ask>{% else %}{{ m.content }}{% endif %}{% endfor %}"
 
     assert turns(rendering(template, CHAT)) == [(0, "S"), (1, "<ask>"), (2, "A")]
+
+
+def test_what_is_quoted_in_the_turn_of_another_message_knows_both() -> None:
+    template = (
+        "{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ loop.previtem.content if loop.previtem }}{% endfor %}"
+    )
+
+    rendered = rendering(template, CHAT)
+
+    assert [(turn.message, rendered.text[turn.start : turn.end]) for turn in turns_of(rendered.runs)] == [
+        (0, "<system>S"),
+        (1, "<user>US"),
+        (2, "<assistant>AU"),
+    ]
+    assert [run.origin[1:] for run in rendered.runs if run.origin.quoted_in is not None] == [
+        (0, "content", False, 1),
+        (1, "content", False, 2),
+    ]
+
+
+def test_an_answer_without_a_turn_of_its_own_is_no_quotation() -> None:
+    template = "{% for m in messages[::2] %}<{{ m.content }}>{{ messages[loop.index0 * 2 + 1].content }}{% endfor %}"
+
+    rendered = rendering(template, [*CHAT[1:], *CHAT[1:]])
+
+    assert [turn.message for turn in turns_of(rendered.runs)] == [0, 1, 2, 3]
 
 
 def test_tools_and_keyword_arguments_belong_to_no_message() -> None:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hf_bpe.cli.chat.inputs import STDIN, read_chat, read_template, read_tools, variable
+from hf_bpe.cli.chat.tokens import coloured, legend, lines_of_tokens
 from hf_bpe.cli.encode import Directory, load
 from hf_bpe.cli.output import json_line, message, printable, reported_failures, write
 from hf_bpe.cli.output import show as show_in_colours
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from hf_bpe.chat.checking import Finding
 
 _EXAMPLES = """
@@ -29,7 +28,17 @@ Examples:
 
 Exit codes: 0 done, 1 failed, or --check found warnings or errors, 2 wrong usage.
 """
-_TEMPLATE, _CALLER = "cyan", "bold yellow"
+
+_TAKEN = {
+    "chat": "; messages come from the file",
+    "limits": "",
+    "messages": "; they come from the file",
+    "policy": "",
+    "tokenizer": "",
+    "tools": "; give a file with --tools",
+    "training": "",
+}
+"""Names that mean something else to the functions that render, and what to do for those that do something."""
 
 Messages = Annotated[
     str,
@@ -75,6 +84,8 @@ def show(
     if show and (json or check):
         raise typer.BadParameter("--show goes with neither --json nor --check")
     given = dict(variable(assignment) for assignment in variables)
+    if taken := sorted(given.keys() & _TAKEN):
+        raise typer.BadParameter(f"--set {taken[0]}: that is no variable of a template{_TAKEN[taken[0]]}")
     with reported_failures():
         chat, chat_tools, options = read_chat(messages)
         chat_tools = read_tools(str(tools)) if tools is not None else chat_tools
@@ -151,39 +162,18 @@ def _print_text(tokenizer: Any, chat: list[Any], tools: Any, options: dict[str, 
     if sys.stdout is None or not sys.stdout.isatty():
         write(rendered.text)
     else:
-        show_in_colours(_coloured(rendered))
-
-
-def _coloured(rendered: Any) -> Text:
-    from rich.text import Text
-
-    text = Text()
-    for start, end, origin in rendered.runs:
-        part = printable(rendered.text[start:end], keep_lines=True)
-        text.append(part, style=_CALLER if origin.field is not None and not origin.trusted else _TEMPLATE)
-    return text
+        show_in_colours(coloured(rendered))
 
 
 def _print_tokens(tokenizer: Any, chat: list[Any], tools: Any, options: dict[str, Any]) -> None:
-    from rich.box import SIMPLE
-    from rich.table import Table
     from rich.text import Text
 
     from hf_bpe.chat import encode
-    from hf_bpe.chat.rendering import render
 
     encoding = encode(tokenizer, chat, tools=tools, **options)
-    table = Table(box=SIMPLE, pad_edge=False)
-    for name in ("", "id", "token", "message", "from", "mask"):
-        table.add_column(Text(name), justify="left" if name in ("token", "from") else "right", overflow="fold")
-    rows = zip(encoding.ids, encoding.message_index, encoding.field, encoding.assistant_mask, strict=True)
-    for at, (id, index, field, trained) in enumerate(rows):
-        style = _TEMPLATE if field is None else _CALLER
-        token = Text(repr(tokenizer.decode([id])), style=style)
-        place = Text("template" if field is None else field)
-        table.add_row(str(at), str(id), token, "" if index is None else str(index), place, str(int(trained)))
-    legend = Text.assemble("written by ", ("the template", _TEMPLATE), " and by ", ("the caller", _CALLER))
-    show_in_colours(legend, Text(), _coloured(render(tokenizer, chat, tools=tools, **options)), table)
+    show_in_colours(legend(), Text(), coloured(encoding.columns.rendered), Text())
+    for lines in lines_of_tokens(encoding, tokenizer.decode):
+        show_in_colours(lines)
 
 
 def _as_json(
