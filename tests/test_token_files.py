@@ -207,6 +207,8 @@ def test_wrong_arguments_are_named(tokenizer: HfBpeTokenizer, corpus: Path, tmp_
         encode_files(tokenizer, [corpus], tmp_path / "tokens.txt")
     with pytest.raises(CorpusError, match="is no directory"):
         encode_files(tokenizer, [corpus], tmp_path / "nowhere" / "tokens.bin")
+    with pytest.raises(TypeError, match=r"encode_files\(\) takes an HfBpeTokenizer first, got list"):
+        encode_files([corpus], tokenizer, tmp_path / "tokens.bin")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="append_eos needs a tokenizer with an eos_token"):
         encode_files(no_eos, [corpus], tmp_path / "tokens.bin", append_eos=True)
     with pytest.raises(ValueError, match="checkpoint_seconds must not be negative"):

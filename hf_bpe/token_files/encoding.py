@@ -91,12 +91,15 @@ def encode_files(
 
     Raises:
         CorpusError: A file or a row is bad, or an earlier run had other settings.
+        TypeError: The tokenizer isn't an `HfBpeTokenizer`, or `files` is one path.
         ValueError: `append_eos` without an EOS token, or an argument is out of range.
 
     Example:
         >>> encode_files(tokenizer, ["corpus/*.jsonl.zst"], "tokens.bin", append_eos=True)
         >>> ids = np.memmap("tokens.bin", np.uint16)
     """
+    if not isinstance(tokenizer, HfBpeTokenizer):
+        raise TypeError(f"encode_files() takes an HfBpeTokenizer first, got {type(tokenizer).__name__}")
     target = Path(out)
     check_target(target)
     if append_eos and tokenizer.eos_token_id is None:
