@@ -14,7 +14,7 @@ from tqdm.auto import tqdm
 from hf_bpe.corpus import Source, open_corpus
 from hf_bpe.extension.comparing import Comparison
 from hf_bpe.extension.derivations import Derivations
-from hf_bpe.extension.renumbering import without_tokens
+from hf_bpe.extension.renumbering import ids_in, without_tokens
 from hf_bpe.extension.report import ExtensionReport
 from hf_bpe.extension.sampling import Sample, texts_of
 from hf_bpe.tokenizer import HfBpeTokenizer
@@ -39,8 +39,8 @@ def prune(
     `hf_bpe.extension.derivations`), and checked on every token that stays. What had a dropped token falls into the
     pieces that this token was made of, or into others where these meet.
 
-    Bytes, single characters, `unk_token`, and added and special tokens stay. Where the vocabulary falls back to bytes,
-    characters may go.
+    Bytes, single characters, `unk_token`, added and special tokens and what the post-processor adds stay, with what merges
+    make them of. Where the vocabulary falls back to bytes, characters may go.
 
     Args:
         tokenizer: The tokenizer. It is not changed.
@@ -123,22 +123,23 @@ class _Pruning:
         self._derivations = Derivations(self._core)
         self._vocab = self._core.get_vocab(with_added_tokens=False)
         self._added = set(tokenizer.added_tokens_decoder)
+        written = ids_in(json.loads(self._core.component("post_processor") or "null"))
         settings = self._core.model_settings()
         self._prefix = settings["continuing_subword_prefix"] or ""
         fallback = settings["byte_fallback"] and all(f"<0x{byte:02X}>" in self._vocab for byte in range(256))
-        self._stay = {
+        stay = {
             token
             for token, token_id in self._vocab.items()
-            if token_id in self._added
+            if token_id in self._added | written
             or token == settings["unk_token"]
             or (self._is_base(token) and not (fallback and not _is_byte_token(token)))
         }
+        # An added token may be made by merges too, where its flags keep it from being cut out.
+        self._stay = self._derivations.closure(stay)
 
     def _is_base(self, token: str) -> bool:
-        """Whether merging starts from a token: no merge makes it, and it is one character beside affixes."""
-        if self._derivations.is_made(token):
-            return False
-        return len(list(self._derivations._symbols(token))) == 1 or _is_byte_token(token)
+        """Whether merging can start from a token: it is one character beside affixes, or a byte."""
+        return self._derivations.is_symbol(token) or _is_byte_token(token)
 
     def keeping(self, tokens: Iterable[str | int]) -> set[str]:
         return self._derivations.closure(self._named(tokens, "keep")) | self._stay
@@ -148,11 +149,12 @@ class _Pruning:
         must_stay = sorted(dropped & self._stay)
         if must_stay:
             raise ValueError(
-                f"drop has {must_stay[0]!r}, which stays: bytes, single characters, unk_token, added tokens."
+                f"drop has {must_stay[0]!r}, which stays: bytes, single characters, unk_token, added tokens, what the "
+                "post-processor adds, and what these are made of."
             )
         made_of: dict[str, list[str]] = defaultdict(list)
         for token in self._vocab:
-            for half in self._derivations.halves(token) or ():
+            for half in self._derivations.halves(token):
                 made_of[half].append(token)
         waiting = list(dropped)
         while waiting:
@@ -180,7 +182,7 @@ class _Pruning:
         uses = {token: int(counts[token_id]) for token, token_id in self._vocab.items()}
         parents: dict[str, int] = dict.fromkeys(self._vocab, 0)
         for token in self._vocab:
-            for half in self._derivations.halves(token) or ():
+            for half in self._derivations.halves(token):
                 parents[half] += 1
         kept = set(self._vocab)
         ids = set(self._vocab.values()) | self._added
@@ -197,7 +199,7 @@ class _Pruning:
                 )
             _, _, token = heapq.heappop(leaves)
             kept.remove(token)
-            for half in self._derivations.halves(token) or ():
+            for half in self._derivations.halves(token):
                 uses[half] += uses[token]
                 parents[half] -= 1
                 if not parents[half] and half not in self._stay:

@@ -44,8 +44,8 @@ def of_any_components(seed: int) -> tuple[Json, list[str]]:
     return pipeline.json, pipeline.texts
 
 
-def extended(make: Make, seed: int) -> Extended:
-    """Return a random tokenizer, its extension on half of its texts, and all texts."""
+def random_old(make: Make, seed: int) -> tuple[HfBpeTokenizer, list[str]]:
+    """Return a random tokenizer, and texts for it."""
     pipeline, texts = make(seed)
     pipeline["model"]["dropout"] = None
     if seed % 4:  # as files have them whose tokens were added in training
@@ -54,9 +54,16 @@ def extended(make: Make, seed: int) -> Extended:
     try:
         old = tokenizer_of(pipeline)
         ids_of(old, texts)
-        new, report = quietly(old, texts[::2], num_new_tokens=random.Random(seed).choice((3, 30, 300)))
     except (HfBpeError, KeyError) as error:  # the latter for an unk_token that the vocabulary lacks
         pytest.skip(f"it can't be used: {error}")
+    return old, texts
+
+
+def extended(make: Make, seed: int) -> Extended:
+    """Return a random tokenizer, its extension on half of its texts, and all texts."""
+    old, texts = random_old(make, seed)
+    try:
+        new, report = quietly(old, texts[::2], num_new_tokens=random.Random(seed).choice((3, 30, 300)))
     except ValueError as error:
         if not any(reason in str(error) for reason in ("is not in model.vocab", "the model has ignore_merges and")):
             raise

@@ -33,7 +33,10 @@ def test_real_vocabularies_are_pruned(real_vocabulary: Path, sources: list[str],
     stock = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     id_map = report.id_map or {}
     assert len(new) == len(id_map) == size
-    texts = [*HOSTILE.values(), *random_texts(20_000 if WHOLE else 500, seed=size, tokens=[*old.added_tokens_encoder][:9])]
+    texts = [
+        *HOSTILE.values(),
+        *random_texts(20_000 if WHOLE else 500, seed=size, tokens=[*old.added_tokens_encoder][:9]),
+    ]
     for group in (texts, *(corpus(name)[:: 1 if WHOLE else 7] for name in CORPORA)):
         before, after = ids_of(old, group), ids_of(new, group)
         assert [row.ids for row in stock.encode_batch(group, add_special_tokens=False)] == after
