@@ -38,6 +38,7 @@ def resize_rows(rows: NDArray[Any], plan: RowPlan, *, init: Init = "mean_of_part
         Shape (`len(plan.copied)`, dimensions), of the type of `rows`.
 
     Raises:
+        TypeError: `seed` is no whole number.
         ValueError: `init` is none of these, `rows` has not the shape or type, or the plan is for more rows.
 
     Example:
@@ -46,7 +47,8 @@ def resize_rows(rows: NDArray[Any], plan: RowPlan, *, init: Init = "mean_of_part
         array([[1.  , 0.  ],
                [0.8 , 0.4 ]])
     """
-    _check(rows, plan, init)
+    check_init(init, seed)
+    _check(rows, plan)
     out = np.zeros((len(plan.copied), *rows.shape[1:]), dtype=rows.dtype)
     kept = np.flatnonzero(plan.copied >= 0)
     width = max(1, rows.shape[1] if rows.ndim == 2 else 1)
@@ -67,9 +69,17 @@ def resize_rows(rows: NDArray[Any], plan: RowPlan, *, init: Init = "mean_of_part
     return out
 
 
-def _check(rows: NDArray[Any], plan: RowPlan, init: str) -> None:
+def check_init(init: object, seed: object) -> None:
+    """Raise for an `init` that there isn't and a `seed` that is no whole number from 0 on."""
     if init not in get_args(Init):
         raise ValueError(f"init is one of {', '.join(get_args(Init))}, got {init!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise TypeError(f"seed is a whole number, got {seed!r}")
+    if seed < 0:
+        raise ValueError(f"seed must be at least 0, got {seed}.")
+
+
+def _check(rows: NDArray[Any], plan: RowPlan) -> None:
     if rows.ndim not in (1, 2):
         raise ValueError(f"embedding rows have shape (rows, dimensions) or (rows,), got {rows.shape}.")
     if not (np.issubdtype(rows.dtype, np.floating) or rows.dtype.name in ("bfloat16",)):

@@ -16,15 +16,14 @@ from itertools import pairwise
 
 from hf_bpe._native import Tokenizer
 
-
 _BYTE_TOKENS = re.compile("(<0x[0-9A-F]{2}>)+")
 
 
 class Derivations:
     """The derivations of the tokens of one vocabulary.
 
-    Affixes and byte tokens may be spelled by text too: with the prefix `##`, the token `##a` is an `a` inside of a word,
-    or what merging makes of a word that begins with `##a`. Such a token has a derivation for each way to read it.
+    Affixes and byte tokens may be spelled by text too: with the prefix `##`, the token `##a` is an `a` inside of a
+    word, or what merging makes of a word that begins with `##a`. Such a token has a derivation for each way to read it.
 
     Args:
         core: The vocabulary.
@@ -122,5 +121,5 @@ class Derivations:
 
 
 def merged(left: str, right: str, prefix: str) -> str:
-    """Return the token that a merge makes. As in stock, as many bytes as the prefix has are cut off, whatever they are."""
+    """Return the token that a merge makes. As in stock, as many bytes as the prefix has go, whatever they are."""
     return left + right.encode()[len(prefix.encode()) :].decode() if prefix else left + right

@@ -39,8 +39,8 @@ def prune(
     `hf_bpe.extension.derivations`), and checked on every token that stays. What had a dropped token falls into the
     pieces that this token was made of, or into others where these meet.
 
-    Bytes, single characters, `unk_token`, added and special tokens and what the post-processor adds stay, with what merges
-    make them of. Where the vocabulary falls back to bytes, characters may go.
+    Bytes, single characters, `unk_token`, added and special tokens and what the post-processor adds stay, with what
+    merges make them of. Where the vocabulary falls back to bytes, characters may go.
 
     Args:
         tokenizer: The tokenizer. It is not changed.

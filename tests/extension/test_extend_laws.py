@@ -18,6 +18,7 @@ from models import model_texts, random_pipeline
 
 from hf_bpe import ExtensionReport, HfBpeTokenizer
 from hf_bpe._native import encode_words
+from hf_bpe.embeddings import plan_rows
 from hf_bpe.errors import HfBpeError
 from hf_bpe.pipeline_json import Json
 
@@ -131,3 +132,14 @@ def test_each_new_token_is_made_of_its_own_text(make: Make, seed: int) -> None:
     rows = encode_words(new._core, [token.token for token in report.added])
 
     assert rows == [[token.id] for token in report.added]
+
+
+@each_kind
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + MODELS, 3))
+def test_rows_are_made_of_the_pieces_that_the_report_says(make: Make, seed: int) -> None:
+    old, new, report, _ = extended(make, seed)
+
+    plan = plan_rows(old, new, num_old_rows=len(old))
+
+    assert plan.parts == {token.id: tuple(token.parts) for token in report.added}
+    assert plan.moved == plan.padding == 0
