@@ -9,6 +9,7 @@ from pathlib import Path
 from hf_bpe._native import Counter, Tokenizer, encode_words
 from hf_bpe.corpus import Source, open_corpus
 from hf_bpe.errors import ExtensionError
+from hf_bpe.extension.arguments import check_report
 from hf_bpe.extension.building import new_tokens, tokenizer_of
 from hf_bpe.extension.comparing import Comparison
 from hf_bpe.extension.extending import vocabulary_core
@@ -72,6 +73,7 @@ def add_words(
         >>> longer.encode("区块链") == [report.added[-1].id]
         True
     """
+    check_report(report_on=report_on, max_lines=max_lines)
     old = vocabulary_core(tokenizer)
     refused: dict[str, str] = {}
     wanted: dict[str, Wanted] = {}

@@ -261,7 +261,7 @@ def test_each_line_of_the_source_that_changes_is_listed(gpt2_like: HfBpeTokenize
 
 
 def test_words_are_checked_before_anything_is_done(gpt2_like: HfBpeTokenizer) -> None:
-    with pytest.raises(TypeError, match=r"words is a list of words; write \['zebra'\]"):
+    with pytest.raises(TypeError, match=r"words is a list of words, got str; write \['zebra'\]"):
         add_words(gpt2_like, "zebra")
     with pytest.raises(TypeError, match="words holds str, got 7"):
         add_words(gpt2_like, [7])  # type: ignore[list-item]

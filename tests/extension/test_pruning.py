@@ -311,7 +311,7 @@ def test_what_cannot_be_pruned_is_named(tokenizer: HfBpeTokenizer) -> None:
         prune(tokenizer, TEXTS, vocab_size=100, progress=False)
     with pytest.raises(ValueError, match="vocab_size=1000 is more than the 290 tokens"):
         prune(tokenizer, TEXTS, vocab_size=1000, progress=False)
-    with pytest.raises(TypeError, match="one of source, keep and drop"):
+    with pytest.raises(TypeError, match="one of source, files, keep and drop"):
         prune(tokenizer)
     with pytest.raises(TypeError, match="the tokenizer to prune is an HfBpeTokenizer, got str"):
         prune("gpt2", keep=["a"])  # type: ignore[arg-type]
