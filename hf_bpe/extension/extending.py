@@ -118,7 +118,7 @@ def extend(
         lines_read=comparison.read,
         lines_changed=comparison.changed,
         lines=tuple(comparison.lines),
-        unreachable=tuple(unreachable(longer.vocabulary, added)),
+        unreachable=tuple(unreachable(longer.vocabulary, added, seen=comparison.seen)),
         notes=tuple(notes),
     )
 

@@ -91,6 +91,7 @@ def add_words(
     added = new_tokens(old, placed.core, placed.learned)
     longer = tokenizer_of(tokenizer, placed.core)
     comparison = Comparison(old, placed.core, added, max_lines=max_lines)
+    comparison.seen |= {placed.core.token_to_id(word.token) for word in wanted.values() if word.word not in refused}
     seen = None if texts is None else comparison.all(texts)
     report = ExtensionReport(
         old_size=old.max_id + 1,
@@ -98,7 +99,7 @@ def add_words(
         added=tuple(added),
         source=seen,
         texts=comparison.by_name(report_on or {}),
-        unreachable=tuple(unreachable(longer.vocabulary, added)),
+        unreachable=tuple(unreachable(longer.vocabulary, added, seen=comparison.seen)),
         changed_tokens=tuple(_changed_tokens(old, placed.core)),
         refused=tuple(RefusedWord(word, reason) for word, reason in refused.items()),
         known=placed.known,

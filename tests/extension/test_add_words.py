@@ -324,3 +324,14 @@ def assert_changed_tokens_are_complete(old: HfBpeTokenizer, new: HfBpeTokenizer,
     changed = {token for token in old.get_vocab() if old.encode(token) != new.encode(token)}
 
     assert {token.text for token in report.changed_tokens} == changed
+
+
+def test_a_character_is_made_only_where_all_bytes_have_tokens() -> None:
+    """An unknown token is written behind bytes that follow it, as in stock; a character would stand behind it."""
+    spelled = tuple(f"<0x{byte:02X}>" for byte in "语".encode())
+    old = characters(more=(*spelled, "<unk>"), byte_fallback=True, unk_token="<unk>", fuse_unk=True)
+
+    new, report = add_words(old, ["语"], skip_refused=True)
+
+    assert old.tokenize("Z语") == new.tokenize("Z语") == [*spelled, "<unk>"]
+    assert [word.reason for word in report.refused] == ["the vocabulary has no symbol for a part of it"]
