@@ -91,7 +91,8 @@ def add_words(
     added = new_tokens(old, placed.core, placed.learned)
     longer = tokenizer_of(tokenizer, placed.core)
     comparison = Comparison(old, placed.core, added, max_lines=max_lines)
-    comparison.seen |= {placed.core.token_to_id(word.token) for word in wanted.values() if word.word not in refused}
+    done = [word.token for word in wanted.values() if word.word not in refused]
+    comparison.seen.update(token_id for token_id in placed.core.tokens_to_ids(done) if token_id is not None)
     seen = None if texts is None else comparison.all(texts)
     report = ExtensionReport(
         old_size=old.max_id + 1,
