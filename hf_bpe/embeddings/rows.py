@@ -107,13 +107,16 @@ class _Statistics:
 
     def __init__(self, rows: NDArray[Any], used: NDArray[np.int64], step: int) -> None:
         chunks = [used[start : start + step] for start in range(0, len(used), step)]
+        # A row that holds no numbers, as a token that was never trained may have, says nothing about the others.
+        chunks = [chunk[np.isfinite(rows[chunk].astype(np.float64)).all(axis=1)] for chunk in chunks]
+        chunks = [chunk for chunk in chunks if len(chunk)]
         total = np.zeros(rows.shape[1])
         norms = []
         for chunk in chunks:
             values = rows[chunk].astype(np.float64)
             total += values.sum(axis=0)
             norms.append(np.linalg.norm(values, axis=1))
-        count = max(1, len(used))
+        count = max(1, sum(map(len, chunks)))
         self.mean: NDArray[np.float64] = total / count
         squares = np.zeros(rows.shape[1])
         for chunk in chunks:
