@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from hf_bpe.cli.directories import whole_directory
+from hf_bpe.cli.directories import whole_directory, whole_files
 from hf_bpe.cli.output import json_line, printable, write
 from hf_bpe.cli.sources import text_lines
 
@@ -53,13 +54,33 @@ def texts_by_name(given: Sequence[str]) -> dict[str, list[str]]:
     return named
 
 
+def _is_inside(place: Path, out: Path) -> bool:
+    return out.resolve() in place.resolve().parents
+
+
 def write_extended(
-    extend: Callable[[], tuple[Any, Any]], out: Path, reports: Sequence[Path], *, overwrite: bool, json: bool
+    extend: Callable[[], tuple[Any, Any]],
+    out: Path,
+    reports: Sequence[Path],
+    *,
+    overwrite: bool,
+    json: bool,
+    id_map: Path | None = None,
 ) -> None:
-    """Write the new tokenizer and the report, whole or not at all, and print the report."""
-    with whole_directory(out, overwrite=overwrite) as directory:
+    """Write the new tokenizer, the report and the new ids, all of them or none, and print the report."""
+    places = [*reports, *([] if id_map is None else [id_map])]
+    inside = {place for place in places if _is_inside(place, out)}
+    with (
+        whole_files(place for place in places if place not in inside) as files,
+        whole_directory(out, overwrite=overwrite) as directory,
+    ):
         tokenizer, report = extend()
         tokenizer.save_pretrained(directory)
-    for place in reports:
-        report.save(place)
+        here = dict(files) | {place: directory / place.resolve().relative_to(out.resolve()) for place in inside}
+        for place in inside:
+            here[place].parent.mkdir(parents=True, exist_ok=True)
+        for place in reports:
+            report.save(here[place])
+        if id_map is not None:
+            here[id_map].write_text(dumps(report.id_map) + "\n", encoding="utf-8")
     write(json_line(report.as_json()) + "\n" if json else f"{printable(str(report), keep_lines=True)}\n")

@@ -74,14 +74,12 @@ def prune(
         chosen: dict[str, Any] = {}
         if sources:
             chosen = open_sources(sources)
-            # `files` are read line by line, as `source` reads paths.
-            chosen = {"source": _lines(chosen["files"])} if "files" in chosen else chosen
         for name, path in (("keep", keep), ("drop", drop)):
             if path is not None:
                 chosen[name] = _tokens(path)
 
         def pruned() -> tuple[Any, Any]:
-            made = library.prune(
+            return library.prune(
                 old,
                 **chosen,
                 vocab_size=vocab_size,
@@ -90,20 +88,11 @@ def prune(
                 text_column=text_column,
                 progress=progress,
             )
-            if id_map is not None:
-                id_map.write_text(json_module.dumps(made[1].id_map) + "\n", encoding="utf-8")
-            return made
 
-        extension.write_extended(pruned, out, report, overwrite=overwrite, json=json)
+        extension.write_extended(pruned, out, report, overwrite=overwrite, json=json, id_map=id_map)
 
 
 prune.__doc__ = f"{prune.__doc__}\n\n\b{_EXAMPLES}"
-
-
-def _lines(files: list[str]) -> Any:
-    from hf_bpe.cli.sources import text_lines
-
-    return text_lines(files)
 
 
 def _tokens(path: Path) -> list[str | int]:

@@ -95,6 +95,9 @@ def _id_map(path: Path) -> dict[int, int]:
 
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return {int(old): new for old, new in content.items() if isinstance(new, int) and not isinstance(new, bool)}
+        ids = {int(old): new for old, new in content.items()}
+        if any(isinstance(new, bool) or not isinstance(new, int) for new in ids.values()):
+            raise ValueError
     except (AttributeError, ValueError):
         raise ValueError(f'{path}: holds no object of ids, such as {{"5": 3}}.') from None
+    return ids

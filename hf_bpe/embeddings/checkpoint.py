@@ -16,8 +16,8 @@ from tqdm.auto import tqdm
 
 from hf_bpe.converting.staging import staged
 from hf_bpe.embeddings import config as configs
-from hf_bpe.embeddings.plan import RowPlan, plan_rows
-from hf_bpe.embeddings.rows import Init, resize_rows
+from hf_bpe.embeddings.plan import RowPlan, check_arguments, plan_rows
+from hf_bpe.embeddings.rows import Init, check_init, resize_rows
 from hf_bpe.embeddings.safetensors_files import FLOATS, INDEX, TensorFile, rewritten_index, tensor_files
 from hf_bpe.embeddings.tensors import token_tensors
 from hf_bpe.errors import CheckpointError
@@ -118,22 +118,28 @@ def resize_checkpoint(
         What was done.
 
     Raises:
-        CheckpointError: The files are damaged or not those of `old`, or `out` holds something. Nothing is left.
+        CheckpointError: The files are damaged or not those of `old`, or `out` holds something or lies in `checkpoint`.
+            Nothing is left.
+        TypeError: An argument is of another type.
         ValueError: An argument is out of range.
         OSError: A file can't be read or written.
     """
     source, target = Path(checkpoint), Path(out)
     if not source.is_dir():
         raise CheckpointError(f"{source} is no directory.")
+    if source.resolve() in target.resolve().parents:
+        raise CheckpointError(f"{target} is inside of {source}, which is only read: name a directory elsewhere.")
     if os.path.lexists(target) and not (target.is_dir() and not any(target.iterdir())):
         raise CheckpointError(f"{target} exists already; name a directory that doesn't.")
+    check_arguments(old, new, id_map=id_map, pad_to_multiple_of=pad_to_multiple_of)
+    check_init(init, seed)
     config_path = source / "config.json"
     config = configs.read_json(config_path) if config_path.is_file() else {}
     files = tensor_files(source)
     shapes = {name: shape for file in files for name, shape in file.shapes.items()}
     vocab_size = configs.text_part(config).get("vocab_size")
     names, old_rows = token_tensors(
-        shapes, num_tokens=len(old), vocab_size=vocab_size if isinstance(vocab_size, int) else None, tensors=tensors
+        shapes, num_tokens=len(old), vocab_size=vocab_size if type(vocab_size) is int else None, tensors=tensors
     )
     plan = plan_rows(old, new, num_old_rows=old_rows, id_map=id_map, pad_to_multiple_of=pad_to_multiple_of)
     new_configs, changes = _followed(source, plan, old, new, old_rows)
@@ -159,7 +165,7 @@ def resize_checkpoint(
             (made / INDEX).write_text(text, encoding="utf-8", newline="")
         left_out = _copy_rest(source, made, {file.path.name for file in files})
         for name, content in new_configs.items():
-            (made / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            (made / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
         new.save_pretrained(made)
         shutil.rmtree(scratch)
     return ResizeReport(
@@ -178,6 +184,8 @@ def resize_checkpoint(
 def _made_rows(file: TensorFile, name: str, plan: RowPlan, init: Init, seed: int, scratch: Path) -> NDArray[Any]:
     """Make the rows of one tensor, and keep them on disk until its file is written."""
     rows = resize_rows(file.floats(name), plan, init=init, seed=seed)
+    if not rows.size:
+        return rows
     rows.view(np.uint8).tofile(scratch)
     shape, dtype = rows.shape, rows.dtype
     del rows

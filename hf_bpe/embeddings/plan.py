@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hf_bpe._native import encode_words
+from hf_bpe.extension.derivations import merged
 from hf_bpe.tokenizer import HfBpeTokenizer
 
 
@@ -72,15 +75,16 @@ def plan_rows(
         The plan. Its length is the number of new rows.
 
     Raises:
+        TypeError: A tokenizer is none of this package, `id_map` holds something else than ids, or
+            `pad_to_multiple_of` is no whole number.
         ValueError: There are fewer rows than the old tokenizer has ids, or `id_map` names ids that do not exist.
     """
+    check_arguments(old, new, id_map=id_map, pad_to_multiple_of=pad_to_multiple_of)
     if num_old_rows < len(old):
         raise ValueError(
             f"the embeddings have {num_old_rows:,} rows, but the old tokenizer has ids up to {len(old) - 1:,}: "
             "it is not the tokenizer of this model."
         )
-    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
-        raise ValueError(f"pad_to_multiple_of must be at least 1, got {pad_to_multiple_of}.")
     old_tokens, new_tokens = _tokens(old), _tokens(new)
     source = _matched(old, new, old_tokens, new_tokens) if id_map is None else _mapped(id_map, old_tokens, new_tokens)
 
@@ -102,6 +106,36 @@ def plan_rows(
     )
     parts = {token_id: tracer.parts(token_id, new_tokens[token_id]) for token_id in made}
     return RowPlan(copied, parts, np.array(sorted(old_tokens), dtype=np.int64))
+
+
+def check_arguments(old: object, new: object, *, id_map: object, pad_to_multiple_of: object) -> None:
+    """Raise for arguments of the wrong types, before anything is read.
+
+    Raises:
+        TypeError: One is.
+        ValueError: `pad_to_multiple_of` is less than 1.
+    """
+    for name, tokenizer in (("old", old), ("new", new)):
+        if not isinstance(tokenizer, HfBpeTokenizer):
+            raise TypeError(
+                f"the {name} tokenizer is an HfBpeTokenizer, got {type(tokenizer).__name__}; load it with "
+                "HfBpeTokenizer.from_pretrained() or one of the from_... functions"
+            )
+    if id_map is not None:
+        if not isinstance(id_map, Mapping):
+            raise TypeError(f"id_map is a mapping of old ids to new ones, got {type(id_map).__name__}")
+        for token_id in (part for pair in id_map.items() for part in pair):
+            if not _is_whole(token_id):
+                raise TypeError(f"id_map maps ids to ids, got {token_id!r}; in JSON keys are str: use int(key)")
+    if pad_to_multiple_of is not None:
+        if not _is_whole(pad_to_multiple_of):
+            raise TypeError(f"pad_to_multiple_of is a whole number, got {pad_to_multiple_of!r}")
+        if pad_to_multiple_of < 1:
+            raise ValueError(f"pad_to_multiple_of must be at least 1, got {pad_to_multiple_of}.")
+
+
+def _is_whole(number: object) -> TypeGuard[int]:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def _tokens(tokenizer: HfBpeTokenizer) -> dict[int, str]:
@@ -148,7 +182,7 @@ class _Tracer:
         self._halves: dict[str, tuple[str, str]] = {}
         prefix = new._core.model_settings()["continuing_subword_prefix"] or ""
         for left, right in new._core.merges():
-            self._halves.setdefault(left + right.removeprefix(prefix), (left, right))
+            self._halves.setdefault(merged(left, right, prefix), (left, right))
 
     def parts(self, token_id: int, token: str) -> tuple[int, ...]:
         """Return the old ids whose text is that of a new token."""
@@ -167,6 +201,9 @@ class _Tracer:
         return tuple(found)
 
     def _encoded(self, token_id: int, token: str) -> tuple[int, ...]:
-        if self._new._core.is_byte_level and token_id not in self._new.added_tokens_decoder:
+        if token_id in self._new.added_tokens_decoder:
+            return tuple(self._old.encode_ordinary(token))
+        if self._new._core.is_byte_level and self._old._core.is_byte_level:
             return tuple(self._old.encode_bytes(self._new.get_token_bytes(token_id)))
-        return tuple(self._old.encode_ordinary(token))
+        # As the model spells it: a normalizer would put a mark before it.
+        return tuple(encode_words(self._old._core, [token])[0])

@@ -38,6 +38,7 @@ def resize_rows(rows: NDArray[Any], plan: RowPlan, *, init: Init = "mean_of_part
         Shape (`len(plan.copied)`, dimensions), of the type of `rows`.
 
     Raises:
+        TypeError: `seed` is no whole number.
         ValueError: `init` is none of these, `rows` has not the shape or type, or the plan is for more rows.
 
     Example:
@@ -46,7 +47,8 @@ def resize_rows(rows: NDArray[Any], plan: RowPlan, *, init: Init = "mean_of_part
         array([[1.  , 0.  ],
                [0.8 , 0.4 ]])
     """
-    _check(rows, plan, init)
+    check_init(init, seed)
+    _check(rows, plan)
     out = np.zeros((len(plan.copied), *rows.shape[1:]), dtype=rows.dtype)
     kept = np.flatnonzero(plan.copied >= 0)
     width = max(1, rows.shape[1] if rows.ndim == 2 else 1)
@@ -67,9 +69,17 @@ def resize_rows(rows: NDArray[Any], plan: RowPlan, *, init: Init = "mean_of_part
     return out
 
 
-def _check(rows: NDArray[Any], plan: RowPlan, init: str) -> None:
+def check_init(init: object, seed: object) -> None:
+    """Raise for an `init` that there isn't and a `seed` that is no whole number from 0 on."""
     if init not in get_args(Init):
         raise ValueError(f"init is one of {', '.join(get_args(Init))}, got {init!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise TypeError(f"seed is a whole number, got {seed!r}")
+    if seed < 0:
+        raise ValueError(f"seed must be at least 0, got {seed}.")
+
+
+def _check(rows: NDArray[Any], plan: RowPlan) -> None:
     if rows.ndim not in (1, 2):
         raise ValueError(f"embedding rows have shape (rows, dimensions) or (rows,), got {rows.shape}.")
     if not (np.issubdtype(rows.dtype, np.floating) or rows.dtype.name in ("bfloat16",)):
@@ -97,13 +107,16 @@ class _Statistics:
 
     def __init__(self, rows: NDArray[Any], used: NDArray[np.int64], step: int) -> None:
         chunks = [used[start : start + step] for start in range(0, len(used), step)]
+        # A row that holds no numbers, as a token that was never trained may have, says nothing about the others.
+        chunks = [chunk[np.isfinite(rows[chunk].astype(np.float64)).all(axis=1)] for chunk in chunks]
+        chunks = [chunk for chunk in chunks if len(chunk)]
         total = np.zeros(rows.shape[1])
         norms = []
         for chunk in chunks:
             values = rows[chunk].astype(np.float64)
             total += values.sum(axis=0)
             norms.append(np.linalg.norm(values, axis=1))
-        count = max(1, len(used))
+        count = max(1, sum(map(len, chunks)))
         self.mean: NDArray[np.float64] = total / count
         squares = np.zeros(rows.shape[1])
         for chunk in chunks:

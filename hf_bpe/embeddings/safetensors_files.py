@@ -165,7 +165,7 @@ def tensor_files(checkpoint: Path) -> list[TensorFile]:
 def _weight_map(index: Path) -> dict[str, str]:
     try:
         content = json.loads(index.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{index}: no JSON: {error}") from None
     weight_map = content.get("weight_map") if isinstance(content, dict) else None
     if not isinstance(weight_map, dict) or not all(isinstance(shard, str) for shard in weight_map.values()):
@@ -186,10 +186,12 @@ def rewritten_index(text: str, *, added_bytes: int, added_numbers: int) -> str:
         added_bytes: How much `metadata.total_size` grows.
         added_numbers: How much `metadata.total_parameters` grows.
     """
-    metadata = json.loads(text).get("metadata") or {}
+    metadata = json.loads(text).get("metadata")
+    if not isinstance(metadata, dict):
+        return text
     for key, added in (("total_size", added_bytes), ("total_parameters", added_numbers)):
         size = metadata.get(key)
-        if added and isinstance(size, int | float):
+        if added and isinstance(size, int | float) and not isinstance(size, bool):
             pattern = rf'("{key}"\s*:\s*){re.escape(json.dumps(size))}'
             text = re.sub(pattern, rf"\g<1>{int(size) + added}", text, count=1)
     return text

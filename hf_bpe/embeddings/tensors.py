@@ -51,8 +51,14 @@ def token_tensors(
     Raises:
         CheckpointError: There is none, they have different numbers of rows, fewer than the tokenizer has ids, or a
             tensor of unknown name has as many rows too.
+        TypeError: `tensors` is no list of str.
+        ValueError: `tensors` is empty.
     """
     if tensors is not None:
+        if isinstance(tensors, str) or not all(isinstance(name, str) for name in tensors):
+            raise TypeError(f"tensors is a list of names, such as ['lm_head.weight'], got {tensors!r}")
+        if not tensors:
+            raise ValueError("tensors names no tensor; leave it out to have them found by name.")
         missing = [name for name in tensors if name not in shapes]
         if missing:
             raise CheckpointError(f"the checkpoint has no tensor {missing[0]!r}; it has {_some(shapes)}.")
@@ -65,7 +71,7 @@ def token_tensors(
         if not candidates:
             raise CheckpointError(_no_embeddings(inputs, shapes, num_tokens))
         rows = shapes[candidates[0]].shape[0]
-        outputs = [name for name in shapes if _named(name, _OUTPUT) and shapes[name].shape[0] == rows]
+        outputs = [name for name in shapes if _named(name, _OUTPUT) and shapes[name].shape[:1] == (rows,)]
         names = candidates + outputs
     counts = {name: shapes[name].shape[0] if shapes[name].shape else 0 for name in names}
     if not names or len(set(counts.values())) != 1:

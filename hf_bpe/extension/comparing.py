@@ -27,6 +27,7 @@ class Comparison:
         read: How many texts were encoded.
         changed: How many take other tokens.
         lines: The changed texts that are kept, those first that were cut anew.
+        seen: The new ids that texts gave.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Comparison:
         self._max_lines = max_lines
         self._id_map = id_map
         self.read = self.changed = 0
+        self.seen: set[int] = set()
         self._joined: list[ChangedLine] = []
         self._cut: list[ChangedLine] = []
 
@@ -73,6 +75,7 @@ class Comparison:
             before, after = (core.encode_ids_batch(batch, add_special_tokens=False) for core in (self._old, self._new))
             for text, old, new in zip(batch, before, after, strict=True):
                 self.read += 1
+                self.seen.update(new)
                 if self._now(old) != new:
                     self._keep(text, old, new)
                 yield text, Saving(1, len(old), len(new))

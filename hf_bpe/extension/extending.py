@@ -10,6 +10,7 @@ from pathlib import Path
 from hf_bpe import trainer_settings as checks
 from hf_bpe._native import Counter, Tokenizer, check_extensible
 from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.extension.arguments import check_report, check_tokenizer
 from hf_bpe.extension.building import new_tokens, tokenizer_of
 from hf_bpe.extension.comparing import Comparison
 from hf_bpe.extension.reaching import unreachable
@@ -76,6 +77,7 @@ def extend(
         2
     """
     checks.check_numbers(min_frequency=min_frequency, max_token_length=max_token_length, num_threads=num_threads)
+    check_report(report_on=report_on, max_lines=max_lines)
     old = vocabulary_core(tokenizer)
     wanted = room_for(
         tokenizer.vocabulary,
@@ -116,7 +118,7 @@ def extend(
         lines_read=comparison.read,
         lines_changed=comparison.changed,
         lines=tuple(comparison.lines),
-        unreachable=tuple(unreachable(longer.vocabulary, added)),
+        unreachable=tuple(unreachable(longer.vocabulary, added, seen=comparison.seen)),
         notes=tuple(notes),
     )
 
@@ -128,11 +130,7 @@ def vocabulary_core(tokenizer: HfBpeTokenizer) -> Tokenizer:
         TypeError: It is a tokenizer of another library, or something else.
         ValueError: It has an added token that would become one of ordinary text, or ignores merges and has affixes.
     """
-    if not isinstance(tokenizer, HfBpeTokenizer):
-        raise TypeError(
-            f"the tokenizer to extend is an HfBpeTokenizer, got {type(tokenizer).__name__}; "
-            "load it with HfBpeTokenizer.from_pretrained() or one of the from_... functions"
-        )
+    check_tokenizer(tokenizer, "extend")
     core = tokenizer.vocabulary.core
     settings = core.model_settings()
     affixes = settings["continuing_subword_prefix"] or settings["end_of_word_suffix"]

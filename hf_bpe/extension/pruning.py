@@ -5,19 +5,22 @@ from __future__ import annotations
 import heapq
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
-from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.corpus import Batch, Source, open_corpus
+from hf_bpe.extension.arguments import check_report, check_tokenizer, listed
 from hf_bpe.extension.comparing import Comparison
 from hf_bpe.extension.derivations import Derivations
-from hf_bpe.extension.renumbering import without_tokens
+from hf_bpe.extension.renumbering import ids_in, without_tokens
 from hf_bpe.extension.report import ExtensionReport
 from hf_bpe.extension.sampling import Sample, texts_of
 from hf_bpe.tokenizer import HfBpeTokenizer
+from hf_bpe.trainer_settings import check_numbers
 from hf_bpe.vocabulary import Vocabulary
 
 
@@ -25,6 +28,7 @@ def prune(
     tokenizer: HfBpeTokenizer,
     source: Source = None,
     *,
+    files: Sequence[str | Path] | None = None,
     vocab_size: int | None = None,
     keep: Iterable[str | int] | None = None,
     drop: Iterable[str | int] | None = None,
@@ -39,15 +43,16 @@ def prune(
     `hf_bpe.extension.derivations`), and checked on every token that stays. What had a dropped token falls into the
     pieces that this token was made of, or into others where these meet.
 
-    Bytes, single characters, `unk_token`, and added and special tokens stay. Where the vocabulary falls back to bytes,
-    characters may go.
+    Bytes, single characters, `unk_token`, added and special tokens and what the post-processor adds stay, with what
+    merges make them of. Where the vocabulary falls back to bytes, characters may go.
 
     Args:
         tokenizer: The tokenizer. It is not changed.
         source: Texts, as `train` takes them. Of the tokens that no other is made of, the one that they use least is
             dropped, and its uses count for its halves, until `vocab_size` is reached. (Leaf-based pruning: Purason et
             al. 2025, "Teaching Old Tokenizers New Words".)
-        vocab_size: The number of tokens to be left with, added ones included. With `source` only.
+        files: Paths of UTF-8 text files, instead of `source`.
+        vocab_size: The number of tokens to be left with, added ones included. With `source` or `files` only.
         keep: Instead, the tokens to keep, as in the vocabulary or by id, with those that they are made of. All others
             go.
         drop: Instead, the tokens to drop, with those whose derivation goes through them.
@@ -62,19 +67,21 @@ def prune(
     Raises:
         TypeError: Not just one of `source`, `keep` and `drop` is given, `vocab_size` without `source`, or the tokenizer
             isn't an `HfBpeTokenizer`.
-        ValueError: A token isn't there or must stay, or `vocab_size` is out of reach.
+        ValueError: A token isn't there or must stay, `vocab_size` is out of reach, or the source has no text.
 
     Example:
         >>> small, report = prune(tokenizer, texts, vocab_size=8000)
         >>> len(small), report.id_map[50256]
         (8000, 7999)
     """
-    if not isinstance(tokenizer, HfBpeTokenizer):
-        raise TypeError(f"the tokenizer to prune is an HfBpeTokenizer, got {type(tokenizer).__name__}")
-    if sum(argument is not None for argument in (source, keep, drop)) != 1:
-        raise TypeError("prune() takes one of source, keep and drop")
-    if (vocab_size is None) != (source is None):
+    check_tokenizer(tokenizer, "prune")
+    check_report(report_on=report_on, max_lines=max_lines)
+    if sum(argument is not None for argument in (source, files, keep, drop)) != 1:
+        raise TypeError("prune() takes one of source, files, keep and drop")
+    if (vocab_size is None) != (source is None and files is None):
         raise TypeError("prune() takes source and vocab_size together")
+    if vocab_size is not None:
+        check_numbers(vocab_size=vocab_size)
     pruning, sample, read = _Pruning(tokenizer), Sample(), 0
     if keep is not None:
         kept = pruning.keeping(keep)
@@ -82,7 +89,10 @@ def prune(
         kept = pruning.dropping(drop)
     else:
         assert vocab_size is not None
-        uses, read = _uses(tokenizer, source, sample, text_column, progress=progress)
+        corpus = open_corpus(source, files=files, text_column=text_column)
+        uses, read = _uses(tokenizer, sample.watch(corpus.batches), progress=progress)
+        if not uses.any():
+            raise ValueError("the source has no text to count tokens in: which of them it uses least can't be told.")
         kept = pruning.used_most(uses, vocab_size)
     pruned, id_map = pruning.result(kept)
     comparison = Comparison(tokenizer._core, pruned._core, id_map=id_map, max_lines=max_lines)
@@ -100,14 +110,12 @@ def prune(
     )
 
 
-def _uses(
-    tokenizer: HfBpeTokenizer, source: Source, sample: Sample, text_column: str, *, progress: bool
-) -> tuple[NDArray[np.int64], int]:
+def _uses(tokenizer: HfBpeTokenizer, batches: Iterable[Batch], *, progress: bool) -> tuple[NDArray[np.int64], int]:
     """Return how often a corpus has each id, and how many texts it has."""
     counts = np.zeros(len(tokenizer), dtype=np.int64)
     read = 0
     with tqdm(desc="Counting tokens", unit=" texts", unit_scale=True, disable=not progress) as bar:
-        for batch in sample.watch(open_corpus(source, text_column=text_column).batches):
+        for batch in batches:
             texts = list(texts_of([batch]))
             ids, _ = tokenizer._core.encode_to_numpy(texts, add_special_tokens=False)
             counts += np.bincount(ids, minlength=len(counts))
@@ -123,22 +131,23 @@ class _Pruning:
         self._derivations = Derivations(self._core)
         self._vocab = self._core.get_vocab(with_added_tokens=False)
         self._added = set(tokenizer.added_tokens_decoder)
+        written = ids_in(json.loads(self._core.component("post_processor") or "null"))
         settings = self._core.model_settings()
         self._prefix = settings["continuing_subword_prefix"] or ""
         fallback = settings["byte_fallback"] and all(f"<0x{byte:02X}>" in self._vocab for byte in range(256))
-        self._stay = {
+        stay = {
             token
             for token, token_id in self._vocab.items()
-            if token_id in self._added
+            if token_id in self._added | written
             or token == settings["unk_token"]
             or (self._is_base(token) and not (fallback and not _is_byte_token(token)))
         }
+        # An added token may be made by merges too, where its flags keep it from being cut out.
+        self._stay = self._derivations.closure(stay)
 
     def _is_base(self, token: str) -> bool:
-        """Whether merging starts from a token: no merge makes it, and it is one character beside affixes."""
-        if self._derivations.is_made(token):
-            return False
-        return len(list(self._derivations._symbols(token))) == 1 or _is_byte_token(token)
+        """Whether merging can start from a token: it is one character beside affixes, or a byte."""
+        return self._derivations.is_symbol(token) or _is_byte_token(token)
 
     def keeping(self, tokens: Iterable[str | int]) -> set[str]:
         return self._derivations.closure(self._named(tokens, "keep")) | self._stay
@@ -148,11 +157,12 @@ class _Pruning:
         must_stay = sorted(dropped & self._stay)
         if must_stay:
             raise ValueError(
-                f"drop has {must_stay[0]!r}, which stays: bytes, single characters, unk_token, added tokens."
+                f"drop has {must_stay[0]!r}, which stays: bytes, single characters, unk_token, added tokens, what the "
+                "post-processor adds, and what these are made of."
             )
         made_of: dict[str, list[str]] = defaultdict(list)
         for token in self._vocab:
-            for half in self._derivations.halves(token) or ():
+            for half in self._derivations.halves(token):
                 made_of[half].append(token)
         waiting = list(dropped)
         while waiting:
@@ -165,7 +175,7 @@ class _Pruning:
     def _named(self, tokens: Iterable[str | int], argument: str) -> list[str]:
         by_id = {token_id: token for token, token_id in self._vocab.items()}
         found = []
-        for token in tokens:
+        for token in listed(tokens, argument, "tokens and ids"):
             if isinstance(token, bool) or not isinstance(token, str | int):
                 raise TypeError(f"{argument} holds tokens and ids, got {type(token).__name__}")
             name = by_id.get(token) if isinstance(token, int) else token
@@ -180,7 +190,7 @@ class _Pruning:
         uses = {token: int(counts[token_id]) for token, token_id in self._vocab.items()}
         parents: dict[str, int] = dict.fromkeys(self._vocab, 0)
         for token in self._vocab:
-            for half in self._derivations.halves(token) or ():
+            for half in self._derivations.halves(token):
                 parents[half] += 1
         kept = set(self._vocab)
         ids = set(self._vocab.values()) | self._added
@@ -197,7 +207,7 @@ class _Pruning:
                 )
             _, _, token = heapq.heappop(leaves)
             kept.remove(token)
-            for half in self._derivations.halves(token) or ():
+            for half in self._derivations.halves(token):
                 uses[half] += uses[token]
                 parents[half] -= 1
                 if not parents[half] and half not in self._stay:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 _SHOWN = 20
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -189,8 +191,9 @@ class ExtensionReport:
             text = self.to_html()
         elif place.suffix.lower() == ".json":
             text = json.dumps(self.as_json(), ensure_ascii=False, indent=2) + "\n"
+            text = _SURROGATES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
         else:
-            text = f"{self}\n"
+            text = _SURROGATES.sub("\ufffd", f"{self}\n")
         place.write_text(text, encoding="utf-8")
 
     def __str__(self) -> str:

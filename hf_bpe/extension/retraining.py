@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.extension.arguments import check_tokenizer
 from hf_bpe.extension.comparing import Comparison
 from hf_bpe.extension.pruning import prune
 from hf_bpe.extension.report import Saving
 from hf_bpe.extension.sampling import Sample, texts_of
 from hf_bpe.tokenizer import HfBpeTokenizer
+from hf_bpe.trainer_settings import check_numbers
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,13 @@ class SideBySide:
 
 
 def retrain_for(
-    tokenizer: HfBpeTokenizer, source: Source, vocab_size: int, *, text_column: str = "text", progress: bool = True
+    tokenizer: HfBpeTokenizer,
+    source: Source,
+    vocab_size: int,
+    *,
+    files: Sequence[str | Path] | None = None,
+    text_column: str = "text",
+    progress: bool = True,
 ) -> tuple[HfBpeTokenizer, SideBySide]:
     """Train a vocabulary anew for a domain, in the pipeline of an old one, and show what pruning gives instead.
 
@@ -85,6 +94,7 @@ def retrain_for(
         tokenizer: The old vocabulary. Its special tokens come first, as in `train_new_from_iterator`.
         source: The texts, as for `train`; they are read three times, so no iterator.
         vocab_size: The number of tokens of both.
+        files: Paths of UTF-8 text files; `source` is None then.
         text_column: The column of tables and datasets.
         progress: Whether to show bars on stderr.
 
@@ -92,15 +102,28 @@ def retrain_for(
         The retrained tokenizer, and the figures of both on a sample of the source.
 
     Raises:
-        TypeError: `source` can be read once only.
-        ValueError: `vocab_size` is out of reach.
+        TypeError: `tokenizer` is none of this package, `source` is of no accepted type or can be read once only, or
+            `vocab_size` is no whole number.
+        ValueError: `vocab_size` is out of reach, or the source has no text.
     """
+    check_tokenizer(tokenizer, "retrain")
+    check_numbers(vocab_size=vocab_size)
+    if vocab_size < 1:
+        raise ValueError(f"vocab_size={vocab_size} is out of range; give at least 1")
     if isinstance(source, Iterator):
         raise TypeError(f"retrain_for() reads the source three times, and a {type(source).__name__} can be read once")
     sample = Sample()
-    texts = texts_of(sample.watch(open_corpus(source, text_column=text_column).batches))
+    texts = texts_of(sample.watch(open_corpus(source, files=files, text_column=text_column).batches))
     retrained = tokenizer.train_new_from_iterator(texts, vocab_size, show_progress=progress)
-    pruned, _ = prune(tokenizer, source, vocab_size=vocab_size, max_lines=0, text_column=text_column, progress=progress)
+    pruned, _ = prune(
+        tokenizer,
+        source,
+        files=files,
+        vocab_size=vocab_size,
+        max_lines=0,
+        text_column=text_column,
+        progress=progress,
+    )
     old_tokens = set(tokenizer.get_vocab())
     sides = {}
     for name, other in (("old", tokenizer), ("pruned", pruned), ("retrained", retrained)):

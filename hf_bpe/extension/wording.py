@@ -8,6 +8,7 @@ from typing import Literal
 
 from hf_bpe._native import Tokenizer, words_of
 from hf_bpe.byte_alphabet import CHAR_TO_BYTE
+from hf_bpe.extension.arguments import listed
 from hf_bpe.trainer_settings import check_text
 
 LeadingSpace = Literal["as_written", "add", "both"]
@@ -36,12 +37,10 @@ def forms_of(words: Iterable[str], leading_space: LeadingSpace) -> list[str]:
         TypeError: `words` is one str, or holds something else.
         ValueError: A word is empty or no text, or `leading_space` is none of the three.
     """
-    if isinstance(words, str):
-        raise TypeError(f"words is a list of words; write [{words!r}]")
     if leading_space not in LEADING_SPACES:
         raise ValueError(f"leading_space is one of {list(LEADING_SPACES)}, got {leading_space!r}")
     forms: list[str] = []
-    for word in words:
+    for word in listed(words, "words", "words"):
         if not isinstance(word, str):
             raise TypeError(f"words holds str, got {word!r}")
         if not word:

@@ -9,6 +9,7 @@ from pathlib import Path
 from hf_bpe._native import Counter, Tokenizer, encode_words
 from hf_bpe.corpus import Source, open_corpus
 from hf_bpe.errors import ExtensionError
+from hf_bpe.extension.arguments import check_report
 from hf_bpe.extension.building import new_tokens, tokenizer_of
 from hf_bpe.extension.comparing import Comparison
 from hf_bpe.extension.extending import vocabulary_core
@@ -72,6 +73,7 @@ def add_words(
         >>> longer.encode("区块链") == [report.added[-1].id]
         True
     """
+    check_report(report_on=report_on, max_lines=max_lines)
     old = vocabulary_core(tokenizer)
     refused: dict[str, str] = {}
     wanted: dict[str, Wanted] = {}
@@ -89,6 +91,8 @@ def add_words(
     added = new_tokens(old, placed.core, placed.learned)
     longer = tokenizer_of(tokenizer, placed.core)
     comparison = Comparison(old, placed.core, added, max_lines=max_lines)
+    done = [word.token for word in wanted.values() if word.word not in refused]
+    comparison.seen.update(token_id for token_id in placed.core.tokens_to_ids(done) if token_id is not None)
     seen = None if texts is None else comparison.all(texts)
     report = ExtensionReport(
         old_size=old.max_id + 1,
@@ -96,7 +100,7 @@ def add_words(
         added=tuple(added),
         source=seen,
         texts=comparison.by_name(report_on or {}),
-        unreachable=tuple(unreachable(longer.vocabulary, added)),
+        unreachable=tuple(unreachable(longer.vocabulary, added, seen=comparison.seen)),
         changed_tokens=tuple(_changed_tokens(old, placed.core)),
         refused=tuple(RefusedWord(word, reason) for word, reason in refused.items()),
         known=placed.known,

@@ -14,6 +14,7 @@ pub use dropout::Dropout;
 pub use symbols::Symbols;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use crate::byte_alphabet;
@@ -164,6 +165,15 @@ impl Bpe {
             .iter()
             .all(|affix| affix.as_deref().unwrap_or_default().is_empty());
         settings.byte_fallback && self.characters.has_all_bytes() && plain && self.bytes.is_none()
+    }
+
+    /// Whether a character that is spelled in byte tokens may become a token, and all else stays: it does not where some
+    /// bytes have no token, since an unknown token is written behind bytes that follow it, nor where merges join bytes,
+    /// since a character in their place could keep them from joining.
+    pub fn takes_new_characters(&self) -> bool {
+        let bytes: HashSet<_> = self.byte_tokens().collect();
+        let joined = |(left, right, _)| bytes.contains(&left) || bytes.contains(&right);
+        self.spells_characters_in_bytes() && !self.merges.iter().any(joined)
     }
 
     /// The token that `char` alone is before anything merges.

@@ -18,8 +18,9 @@ from embedding_models import DIMENSIONS, checkpoint, extended, numbers, old_toke
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from hf_bpe import CheckpointError, HfBpeTokenizer
+from hf_bpe import CheckpointError, HfBpeTokenizer, prune
 from hf_bpe.embeddings import plan_rows, resize_checkpoint, resize_rows
+from hf_bpe.embeddings.safetensors_files import TensorFile
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +145,10 @@ def _none(source: Path) -> None:
     save_file({"a.weight": numbers(3, 4)}, source / "model.safetensors")
 
 
+def _raw(source: Path, length: int, rest: bytes) -> None:
+    (source / "model.safetensors").write_bytes(length.to_bytes(8, "little") + rest)
+
+
 def _short(source: Path) -> None:
     save_file({"wte.weight": numbers(10, 4)}, source / "model.safetensors")
 
@@ -164,6 +169,11 @@ def _short(source: Path) -> None:
         (lambda source: _index(source, {"a": "model.safetensors"}), "is not where weight_map says"),
         (lambda source: _index(source, [1]), "weight_map is no object"),
         (lambda source: (source / "config.json").write_text("["), "config.json: no JSON"),
+        (lambda source: (source / "config.json").write_text("[" * 100_000), "config.json: no JSON"),
+        (lambda source: (source / "config.json").write_text("[]"), "config.json: holds no JSON object"),
+        (lambda source: _raw(source, 2**40, b"{}"), "can't be read as a safetensors file: .*header too large"),
+        (lambda source: _raw(source, 2, b"{}1"), "can't be read as a safetensors file"),
+        (lambda source: _raw(source, 200, b"{}"), "can't be read as a safetensors file"),
     ],
 )
 def test_a_checkpoint_that_is_not_right_is_refused_and_nothing_is_left(
@@ -267,3 +277,187 @@ def test_memory_is_needed_for_one_tensor_not_for_the_file(
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "model.safetensors").stat().st_size > 400 << 20
     assert time.monotonic() - started < 120
+
+
+def test_tensors_of_every_shape_and_type_keep_their_bits(
+    old: HfBpeTokenizer, new: HfBpeTokenizer, tmp_path: Path
+) -> None:
+    """GPT-2 as the hub has it, a scalar under the name of an output head, tensors without a number, eight bits."""
+    source = checkpoint(tmp_path / "model", old, rows=len(old), tied=True, sharded=False)
+    tensors = {
+        "wte.weight": numbers(len(old), DIMENSIONS),
+        "wpe.weight": numbers(64, DIMENSIONS),
+        "h.0.attn.bias": numbers(1, 1, 64, 64),
+        "lm_head.bias": numbers(len(old)),
+        "output.weight": np.array(3, np.float32),
+        "h.0.none": np.zeros((0, 4), np.float16),
+        "h.0.int8": np.arange(5, dtype=np.int8),
+        "h.0.float8": np.arange(5).astype(ml_dtypes.float8_e4m3fn),
+    }
+    save_file(tensors, source / "model.safetensors")
+
+    report = resize_checkpoint(source, old, new, tmp_path / "out", progress=False)
+
+    was, now = (TensorFile.open(folder / "model.safetensors") for folder in (source, tmp_path / "out"))
+    assert report.tensors == {"wte.weight": (len(new), DIMENSIONS), "lm_head.bias": (len(new),)}
+    assert was.shapes["h.0.float8"].dtype == "F8_E4M3"
+    for name in was.shapes.keys() - report.tensors.keys():
+        assert now.shapes[name] == was.shapes[name]
+        assert now.raw(name).tobytes() == was.raw(name).tobytes()
+
+
+def test_embeddings_without_dimensions_stay_without(old: HfBpeTokenizer, new: HfBpeTokenizer, tmp_path: Path) -> None:
+    source = checkpoint(tmp_path / "model", old, rows=len(old), tied=True, sharded=False)
+    save_file({"wte.weight": np.zeros((len(old), 0), np.float32)}, source / "model.safetensors")
+
+    resize_checkpoint(source, old, new, tmp_path / "out", progress=False)
+
+    assert tensors_of(tmp_path / "out")["wte.weight"].shape == (len(new), 0)
+
+
+def test_ids_follow_wherever_a_config_has_them(old: HfBpeTokenizer, tmp_path: Path) -> None:
+    """All ids behind the dropped token move by one; numbers that are no ids, and what is odd, stay."""
+    small, report = prune(old, drop=["Ġcat"])
+    end = len(old) - 1
+    source = checkpoint(tmp_path / "model", old, rows=len(old), tied=True, sharded=False)
+
+    def content(stop: int, size: int) -> dict[str, Any]:
+        return {
+            "vocab_size": size,
+            "max_length": end,
+            "eos_token_id": [stop, None, True],
+            "pad_token_id": None,
+            "bos_token_id": -1,
+            "suppress_tokens": [-1, stop],
+            "begin_suppress_tokens": None,
+            "forced_bos_token_id": stop,
+            "forced_decoder_ids": [[1, stop], [end, None], 5],
+            "bad_words_ids": [[stop, stop], [5]],
+            "force_words_ids": [[[stop], [1, stop]], [stop]],
+            "sequence_bias": [[[stop, stop], -1.5]],
+            "lang_to_id": {"<|en|>": stop},
+            "decoder": end,
+            "encoder": True,
+            "text_config": None,
+            "thinker_config": {"text_config": {"vocab_size": size, "eos_token_id": stop}},
+            "odd": "\ud83d",
+        }
+
+    for name in ("config.json", "generation_config.json"):
+        (source / name).write_text(json.dumps(content(end, len(old))))
+
+    resize_checkpoint(source, old, small, tmp_path / "out", id_map=report.id_map, progress=False)
+
+    for name in ("config.json", "generation_config.json"):
+        assert json.loads((tmp_path / "out" / name).read_text()) == content(end - 1, len(old) - 1)
+
+
+def test_the_size_of_the_text_part_of_a_part_is_found(old: HfBpeTokenizer, new: HfBpeTokenizer, tmp_path: Path) -> None:
+    """Of two tensors of embeddings, the one of text has as many rows as its config says."""
+    source = checkpoint(tmp_path / "model", old, rows=len(old), tied=True, sharded=False)
+    tensors = {"a.embed_tokens.weight": numbers(900, 4), "b.embed_tokens.weight": numbers(300, 4)}
+    save_file(tensors, source / "model.safetensors")
+    (source / "config.json").write_text(json.dumps({"thinker_config": {"text_config": {"vocab_size": 300}}}))
+
+    report = resize_checkpoint(source, old, new, tmp_path / "out", progress=False)
+
+    assert list(report.tensors) == ["b.embed_tokens.weight"]
+
+
+def test_a_checkpoint_is_not_written_into(old: HfBpeTokenizer, new: HfBpeTokenizer, tmp_path: Path) -> None:
+    source = checkpoint(tmp_path / "model", old, rows=len(old), tied=True, sharded=False)
+    (tmp_path / "link").symlink_to(source)
+    before = bytes_of(source)
+
+    for out in (source / "new", source / "deep" / "new", tmp_path / "link" / "new", source / ".." / "model" / "new"):
+        with pytest.raises(CheckpointError, match=r"is inside of .*, which is only read"):
+            resize_checkpoint(source, old, new, out, progress=False)
+
+    assert bytes_of(source) == before
+
+
+def test_a_cache_of_links_gives_files(old: HfBpeTokenizer, new: HfBpeTokenizer, tmp_path: Path) -> None:
+    """As the hub's cache lays it out: the files of a snapshot are links to blobs that nothing may change."""
+    source = checkpoint(tmp_path / "model", old, rows=len(old), tied=False, sharded=True)
+    (tmp_path / "blobs").mkdir()
+    for number, path in enumerate(sorted(source.iterdir())):
+        path.rename(tmp_path / "blobs" / str(number))
+        path.symlink_to(Path("..", "blobs", str(number)))
+        (tmp_path / "blobs" / str(number)).chmod(0o444)
+    before = bytes_of(tmp_path / "blobs")
+
+    resize_checkpoint(source, old, new, tmp_path / "out", progress=False)
+
+    assert bytes_of(tmp_path / "blobs") == before
+    assert not [path for path in (tmp_path / "out").iterdir() if path.is_symlink()]
+    assert tensors_of(tmp_path / "out")["lm_head.weight"].shape == (len(new), DIMENSIONS)
+
+
+@pytest.mark.parametrize("metadata", ["x", [1], 5, None, {"total_size": "12"}, {"total_size": True}])
+def test_an_index_with_odd_metadata_keeps_it(
+    metadata: Any, old: HfBpeTokenizer, new: HfBpeTokenizer, tmp_path: Path
+) -> None:
+    source = checkpoint(tmp_path / "model", old, rows=len(old), tied=False, sharded=True)
+    index = source / "model.safetensors.index.json"
+    index.write_text(json.dumps(json.loads(index.read_text()) | {"metadata": metadata, "more": [1]}))
+
+    resize_checkpoint(source, old, new, tmp_path / "out", progress=False)
+
+    assert (tmp_path / "out" / index.name).read_bytes() == index.read_bytes()
+
+
+def test_a_full_disk_leaves_nothing(old: HfBpeTokenizer, new: HfBpeTokenizer, tmp_path: Path) -> None:
+    source = checkpoint(tmp_path / "model", old, rows=len(old), tied=False, sharded=False)
+    tensors = tensors_of(source) | {"model.large": numbers(1 << 18)}
+    save_file(tensors, source / "model.safetensors")
+    new.save_pretrained(tmp_path / "new")
+    code = """
+import resource, sys
+from hf_bpe import CheckpointError, HfBpeTokenizer
+from hf_bpe.embeddings import resize_checkpoint
+old, new = map(HfBpeTokenizer.from_pretrained, sys.argv[1:3])
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]), int(sys.argv[4])))
+try:
+    resize_checkpoint(sys.argv[1], old, new, sys.argv[3], progress=False)
+except (CheckpointError, OSError) as error:
+    sys.exit(type(error).__name__)
+"""
+    before = bytes_of(source)
+
+    for limit in (0, 1000, 12_000, 1 << 20):
+        paths = [str(source), str(tmp_path / "new"), str(tmp_path / "out"), str(limit)]
+        done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 1, done.stderr
+        assert done.stderr.strip().splitlines()[-1] in ("CheckpointError", "OSError")
+
+    assert bytes_of(source) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "new"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "reason"),
+    [
+        ({"pad_to_multiple_of": 64.0}, TypeError, "pad_to_multiple_of is a whole number, got 64.0"),
+        ({"pad_to_multiple_of": True}, TypeError, "pad_to_multiple_of is a whole number, got True"),
+        ({"pad_to_multiple_of": 0}, ValueError, "pad_to_multiple_of must be at least 1, got 0"),
+        ({"seed": 1.5}, TypeError, "seed is a whole number, got 1.5"),
+        ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
+        ({"init": None}, ValueError, "init is one of .*, got None"),
+        ({"tensors": "lm_head.weight"}, TypeError, "tensors is a list of names"),
+        ({"tensors": []}, ValueError, "tensors names no tensor"),
+        ({"id_map": [1]}, TypeError, "id_map is a mapping of old ids to new ones, got list"),
+        ({"id_map": {"5": 5}}, TypeError, "id_map maps ids to ids, got '5'; in JSON keys are str"),
+        ({"id_map": {5: True}}, TypeError, "id_map maps ids to ids, got True"),
+        ({"old": "gpt2"}, TypeError, "the old tokenizer is an HfBpeTokenizer, got str"),
+        ({"new": None}, TypeError, "the new tokenizer is an HfBpeTokenizer, got NoneType"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_named_before_anything_is_written(
+    options: dict[str, Any], error: type[Exception], reason: str, old: HfBpeTokenizer, tmp_path: Path
+) -> None:
+    source = checkpoint(tmp_path / "model", old, rows=len(old), tied=False, sharded=False)
+
+    with pytest.raises(error, match=reason):
+        resize_checkpoint(source, **({"old": old, "new": old, "out": tmp_path / "out"} | options))
+
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -162,3 +162,13 @@ def test_bad_arguments_are_named(old: HfBpeTokenizer, new: HfBpeTokenizer) -> No
     for id_map, reason in (({9999: 1}, "moves id 9999"), ({1: 9999}, "to 9999"), ({1: 2, 3: 2}, "two ids to 2")):
         with pytest.raises(ValueError, match=reason):
             plan_rows(old, new, num_old_rows=len(old), id_map=id_map)
+
+
+def test_a_row_without_numbers_does_not_spoil_new_ones(old: HfBpeTokenizer, new: HfBpeTokenizer) -> None:
+    rows = numbers(len(old), 4)
+    rows[7] = np.nan
+
+    out = resize_rows(rows, plan_rows(old, new, num_old_rows=len(old)), init="mean")
+
+    assert np.isfinite(np.delete(out, 7, axis=0)).all()
+    assert np.isnan(out[7]).all()

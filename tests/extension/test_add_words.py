@@ -261,7 +261,7 @@ def test_each_line_of_the_source_that_changes_is_listed(gpt2_like: HfBpeTokenize
 
 
 def test_words_are_checked_before_anything_is_done(gpt2_like: HfBpeTokenizer) -> None:
-    with pytest.raises(TypeError, match=r"words is a list of words; write \['zebra'\]"):
+    with pytest.raises(TypeError, match=r"words is a list of words, got str; write \['zebra'\]"):
         add_words(gpt2_like, "zebra")
     with pytest.raises(TypeError, match="words holds str, got 7"):
         add_words(gpt2_like, [7])  # type: ignore[list-item]
@@ -324,3 +324,14 @@ def assert_changed_tokens_are_complete(old: HfBpeTokenizer, new: HfBpeTokenizer,
     changed = {token for token in old.get_vocab() if old.encode(token) != new.encode(token)}
 
     assert {token.text for token in report.changed_tokens} == changed
+
+
+def test_a_character_is_made_only_where_all_bytes_have_tokens() -> None:
+    """An unknown token is written behind bytes that follow it, as in stock; a character would stand behind it."""
+    spelled = tuple(f"<0x{byte:02X}>" for byte in "语".encode())
+    old = characters(more=(*spelled, "<unk>"), byte_fallback=True, unk_token="<unk>", fuse_unk=True)
+
+    new, report = add_words(old, ["语"], skip_refused=True)
+
+    assert old.tokenize("Z语") == new.tokenize("Z语") == [*spelled, "<unk>"]
+    assert [word.reason for word in report.refused] == ["the vocabulary has no symbol for a part of it"]

@@ -16,8 +16,9 @@ import tokenizers
 from extending import assert_only_joined, ids_of, quietly, tokenizer_of
 from models import model_texts, random_pipeline
 
-from hf_bpe import ExtensionReport, HfBpeTokenizer
+from hf_bpe import ExtensionReport, HfBpeTokenizer, add_words
 from hf_bpe._native import encode_words
+from hf_bpe.embeddings import plan_rows
 from hf_bpe.errors import HfBpeError
 from hf_bpe.pipeline_json import Json
 
@@ -44,8 +45,8 @@ def of_any_components(seed: int) -> tuple[Json, list[str]]:
     return pipeline.json, pipeline.texts
 
 
-def extended(make: Make, seed: int) -> Extended:
-    """Return a random tokenizer, its extension on half of its texts, and all texts."""
+def random_old(make: Make, seed: int) -> tuple[HfBpeTokenizer, list[str]]:
+    """Return a random tokenizer, and texts for it."""
     pipeline, texts = make(seed)
     pipeline["model"]["dropout"] = None
     if seed % 4:  # as files have them whose tokens were added in training
@@ -54,9 +55,16 @@ def extended(make: Make, seed: int) -> Extended:
     try:
         old = tokenizer_of(pipeline)
         ids_of(old, texts)
-        new, report = quietly(old, texts[::2], num_new_tokens=random.Random(seed).choice((3, 30, 300)))
     except (HfBpeError, KeyError) as error:  # the latter for an unk_token that the vocabulary lacks
         pytest.skip(f"it can't be used: {error}")
+    return old, texts
+
+
+def extended(make: Make, seed: int) -> Extended:
+    """Return a random tokenizer, its extension on half of its texts, and all texts."""
+    old, texts = random_old(make, seed)
+    try:
+        new, report = quietly(old, texts[::2], num_new_tokens=random.Random(seed).choice((3, 30, 300)))
     except ValueError as error:
         if not any(reason in str(error) for reason in ("is not in model.vocab", "the model has ignore_merges and")):
             raise
@@ -124,3 +132,44 @@ def test_each_new_token_is_made_of_its_own_text(make: Make, seed: int) -> None:
     rows = encode_words(new._core, [token.token for token in report.added])
 
     assert rows == [[token.id] for token in report.added]
+
+
+@each_kind
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + MODELS, 3))
+def test_rows_are_made_of_the_pieces_that_the_report_says(make: Make, seed: int) -> None:
+    old, new, report, _ = extended(make, seed)
+
+    plan = plan_rows(old, new, num_old_rows=len(old))
+
+    assert plan.parts == {token.id: tuple(token.parts) for token in report.added}
+    assert plan.moved == plan.padding == 0
+
+
+@each_kind
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + MODELS, 3))
+def test_no_token_that_a_text_gives_is_called_unreachable(make: Make, seed: int) -> None:
+    _, new, report, texts = extended(make, seed)
+
+    given = {token_id for row in ids_of(new, texts[::2]) for token_id in row}
+
+    assert not given & {token.id for token in report.unreachable}
+
+
+@each_kind
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + MODELS, 3))
+def test_words_only_join_tokens_and_are_one(make: Make, seed: int) -> None:
+    old, texts = random_old(make, seed)
+    draw = random.Random(seed)
+    pieces = [word for text in texts for word in text.split() if word.isprintable()]
+    words = [word[:6] for word in draw.sample(pieces, min(4, len(pieces)))]
+    try:
+        new, report = add_words(old, words, skip_refused=True)
+    except ValueError as error:
+        if not any(reason in str(error) for reason in ("is not in model.vocab", "the model has ignore_merges and")):
+            raise
+        pytest.skip(f"it can't be extended: {error}")
+
+    assert_only_joined(old, new, report, texts)
+    done = [word for word in words if word not in {refused.word for refused in report.refused}]
+    assert [len(row) for row in ids_of(new, done)] == [1] * len(done)
+    assert not {row[0] for row in ids_of(new, done)} & {token.id for token in report.unreachable}

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 import tokenizers
-from test_cli import TEXT, run
+from test_cli import COMMAND, ENVIRONMENT, TEXT, run
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 import hf_bpe
@@ -115,3 +119,98 @@ def test_too_small_a_size_is_one_line(old: Path, tmp_path: Path) -> None:
         "hf-bpe: error: vocab_size=9 is less than the 265 ids that are there, 0 to 264"
     )
     assert not (tmp_path / "new").exists()
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("command", ["extend", "add-words", "prune"])
+@pytest.mark.parametrize("place", ["missing/report.json", "folder", "folder/new/../../missing/x.txt"])
+def test_a_report_that_cannot_be_written_leaves_nothing(command: str, place: str, old: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    given = {"extend": ("-", "--num-new-tokens", "1"), "add-words": ("zebra",), "prune": ("-", "--vocab-size", "260")}
+
+    result = run(
+        command, old, *given[command], "--out", tmp_path / "new", "--report", tmp_path / place, stdin=b"the cat\n" * 9
+    )
+
+    assert result.returncode in (1, 2)
+    assert "directory" in " ".join(result.stderr.decode().split())
+    assert _names(tmp_path) == ["folder"]
+
+
+def test_an_id_map_that_cannot_be_written_leaves_nothing(old: Path, tmp_path: Path) -> None:
+    ids = ("--id-map", tmp_path / "missing" / "ids.json", "--report", tmp_path / "report.html")
+
+    result = run("prune", old, "-", "--vocab-size", "260", "--out", tmp_path / "new", *ids, stdin=b"the cat\n")
+
+    assert result.returncode == 1
+    assert b"missing is no directory" in result.stderr
+    assert _names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("extend", "-", "--vocab-size", "9"), ("add-words", "def __init__"), ("prune", "-", "--vocab-size", "9")],
+)
+def test_a_command_that_fails_leaves_older_reports_as_they_were(
+    arguments: tuple[str, ...], old: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "report.json").write_text("older")
+    command, *rest = arguments
+
+    result = run(
+        command, old, *rest, "--out", tmp_path / "new", "--report", tmp_path / "report.json", stdin=b"the cat\n"
+    )
+
+    assert result.returncode == 1
+    assert _names(tmp_path) == ["report.json"]
+    assert (tmp_path / "report.json").read_text() == "older"
+
+
+def test_reports_and_ids_may_lie_in_the_new_directory_behind_a_link_and_in_a_pipe(old: Path, tmp_path: Path) -> None:
+    (tmp_path / "real.txt").write_text("older")
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    out = tmp_path / "deep" / "new"
+    places = ("--report", out / "more" / "a.html", "--id-map", out / "ids.json", "--report", tmp_path / "link.txt")
+
+    result = run(
+        "prune", old, "-", "--vocab-size", "260", "--out", out, *places, "--report", "/dev/stdout", stdin=b"the cat\n"
+    )
+
+    assert result.returncode == 0, result.stderr
+    assert (out / "more" / "a.html").read_text().startswith("<!DOCTYPE html>")
+    assert len(json.loads((out / "ids.json").read_text())) == len(AutoTokenizer.from_pretrained(out)) == 260
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() in result.stdout.decode()
+    assert not [name for name in _names(tmp_path) if name.startswith(".")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_leaves_nothing(old: Path, tmp_path: Path) -> None:
+    arguments = ["extend", str(old), "-", "--num-new-tokens", "9", "--out", "new", "--report", "report.html"]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdin is not None
+    process.stdin.write(b"the cat\n" * 9)
+    process.stdin.flush()
+    deadline = time.monotonic() + 60
+    while not _names(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert _names(tmp_path)
+    time.sleep(0.5)
+
+    process.send_signal(signal.SIGINT)
+    process.stdin.close()
+
+    assert process.wait(60) == 130
+    assert process.stderr is not None
+    assert b"interrupted" in process.stderr.read()
+    assert _names(tmp_path) == []

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from extending import SPECIAL, assert_only_joined, characters, ids_of, quietly, tokenizer_of
 from test_cli import assert_failed, run
+from test_extend_laws import FIRST, MODELS, Make, extended, of_any_components, of_characters, random_old
 from transformers import PreTrainedTokenizerFast
 
 from hf_bpe import HfBpeTokenizer, prune, retrain_for, train
@@ -80,8 +83,8 @@ def test_each_token_has_the_derivation_that_merging_its_text_takes() -> None:
         for token, token_id in old.get_vocab().items():
             halves = derivations.halves(token)
             reached = plain.encode_ordinary(token) == [token_id]
-            assert (halves is not None or len(token) == 1) == reached
-            if halves is not None:
+            assert (bool(halves) or len(token) == 1) == reached
+            if halves:
                 made += 1
                 assert "".join(halves) == token
                 shorter = json.loads(json.dumps(content))
@@ -114,6 +117,103 @@ def test_every_text_without_a_dropped_token_keeps_its_tokens() -> None:
         assert all("".join(new.tokenize(text)) == text for text in texts[:64])
     assert unchanged > 1000
     assert dropped > 100
+
+
+@pytest.mark.parametrize("make", [of_characters, of_any_components])
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + MODELS))
+def test_a_random_vocabulary_keeps_the_tokens_of_texts_that_need_no_dropped_one(make: Make, seed: int) -> None:
+    """Affixes that text may spell, byte tokens with merges, added tokens that merges make, any components."""
+    old, texts = random_old(make, seed)
+    draw = random.Random(seed)
+    longer = [token for token, token_id in old._core.get_vocab(with_added_tokens=False).items() if len(token) > 1]
+    names = list(old.get_vocab())
+    texts += ["".join(draw.choices(names, k=draw.randint(1, 4))) for _ in range(100)]
+    chosen = draw.sample(longer, draw.randint(0, len(longer) // 2))
+    size = len(set(old.get_vocab().values())) - len(chosen) // 2
+    ways: list[dict[str, Any]] = [{"drop": chosen}, {"keep": chosen}, {"source": texts[::2], "vocab_size": size}]
+
+    try:
+        new, report = prune(old, **ways[seed % 3], progress=False)
+    except ValueError as error:
+        if not re.search("which stays: bytes, single|is an added token: those stay|is too small: bytes", str(error)):
+            raise
+        new, report = prune(old, keep=[])
+    id_map = report.id_map or {}
+
+    assert_unchanged(old, new, id_map, texts)
+    for before, after in zip(ids_of(old, texts), ids_of(new, texts), strict=True):
+        if all(token_id in id_map for token_id in before):
+            assert after == [id_map[token_id] for token_id in before]
+    assert set(new.get_vocab().values()) == set(range(len(new))) == set(id_map.values())
+
+
+@pytest.mark.parametrize("make", [of_characters, of_any_components])
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + MODELS, 5))
+def test_a_random_vocabulary_that_was_extended_pruned_and_extended_keeps_its_laws(make: Make, seed: int) -> None:
+    _, longer, report, texts = extended(make, seed)
+    dropped = [token.token for token in report.added if not random.Random(token.id).randrange(3)]
+
+    small, pruning = prune(longer, drop=dropped)
+    newest, again = quietly(small, texts[::2], num_new_tokens=10)
+
+    assert_unchanged(longer, small, pruning.id_map or {}, texts)
+    assert_only_joined(small, newest, again, texts)
+
+
+def test_what_an_added_token_is_made_of_stays_with_it() -> None:
+    """`abc` is cut out as a whole word only; inside of others merges make it."""
+    pipeline = json.loads(characters([("a", "b"), ("ab", "c"), ("abc", "d")])._core.to_json())
+    flags = SPECIAL | {"single_word": True, "special": False}
+    pipeline["added_tokens"] = [{"id": 6, "content": "abc", **flags}]
+    old = tokenizer_of(pipeline)
+
+    new, report = prune(old, keep=[])
+
+    assert old.tokenize("eabce") == new.tokenize("eabce") == ["e", "abc", "e"]
+    assert report.dropped == (7,)
+    with pytest.raises(ValueError, match=r"drop has 'ab', which stays: .* what these are made of"):
+        prune(old, drop=["ab"])
+
+
+def test_bytes_that_merges_join_go_with_what_is_made_of_them() -> None:
+    """`é` as two byte tokens that a merge joins, and a third behind them."""
+    halves = [("<0xC3>", "<0xA9>"), ("<0xC3><0xA9>", "<0xC3>")]
+    more = tuple(f"<0x{byte:02X}>" for byte in range(256))
+    old = characters(halves, more=more, byte_fallback=True)
+
+    new, report = prune(old, drop=["<0xC3><0xA9>"])
+
+    assert old.tokenize("éÃ") == ["<0xC3><0xA9><0xC3>", "<0x83>"]
+    assert len(report.dropped) == 2
+    assert new.tokenize("éÃ") == ["<0xC3>", "<0xA9>", "<0xC3>", "<0x83>"]
+
+
+def test_affixes_that_text_spells_are_read_both_ways() -> None:
+    """`##a` is an `a` inside of a word, and what merging makes of a word that begins with `##a`."""
+    model = {"continuing_subword_prefix": "##", "unk_token": "#"}
+    merges = [("#", "###"), ("##", "##a")]
+    pipeline = json.loads(characters(letters="a#")._core.to_json())
+    tokens = ["a", "#", "##a", "###", "##"]
+    pipeline["model"] |= model | {"vocab": {token: at for at, token in enumerate(tokens)}, "merges": merges}
+    old = tokenizer_of(pipeline)
+
+    new, _ = prune(old, keep=[])
+
+    assert old.tokenize("##a") == new.tokenize("##a") == ["##a"]
+
+
+def test_ids_of_a_post_processor_stay_or_are_refused() -> None:
+    pipeline = json.loads(characters([("a", "b"), ("c", "d")])._core.to_json())
+    tail = {"trim_offsets": True, "add_prefix_space": False}
+    pipeline["post_processor"] = {"type": "RobertaProcessing", "sep": ["ab", 5], "cls": ["e", 4], **tail}
+
+    new, report = prune(tokenizer_of(pipeline), keep=[])
+
+    assert report.dropped == (6,)
+    assert new.encode("c") == [4, 2, 5]
+    pipeline["post_processor"]["cls"] = ["<s>", 99]
+    with pytest.raises(ValueError, match="the post-processor adds the id 99 for '<s>', which no token has"):
+        prune(tokenizer_of(pipeline), keep=[])
 
 
 def test_a_dropped_token_takes_along_what_is_made_of_it(tokenizer: HfBpeTokenizer) -> None:
@@ -211,7 +311,7 @@ def test_what_cannot_be_pruned_is_named(tokenizer: HfBpeTokenizer) -> None:
         prune(tokenizer, TEXTS, vocab_size=100, progress=False)
     with pytest.raises(ValueError, match="vocab_size=1000 is more than the 290 tokens"):
         prune(tokenizer, TEXTS, vocab_size=1000, progress=False)
-    with pytest.raises(TypeError, match="one of source, keep and drop"):
+    with pytest.raises(TypeError, match="one of source, files, keep and drop"):
         prune(tokenizer)
     with pytest.raises(TypeError, match="the tokenizer to prune is an HfBpeTokenizer, got str"):
         prune("gpt2", keep=["a"])  # type: ignore[arg-type]

@@ -52,6 +52,7 @@ pub struct Chains<'a> {
     ids: HashMap<String, TokenId>,
     texts: HashMap<TokenId, String>,
     walls: HashSet<TokenId>,
+    new_characters: bool,
     scratch: Scratch,
     symbols: Symbols,
 }
@@ -93,6 +94,7 @@ impl<'a> Chains<'a> {
             ids: HashMap::new(),
             texts: HashMap::new(),
             walls: specials.chain(tokenizer.bpe().unk()).collect(),
+            new_characters: tokenizer.bpe().takes_new_characters(),
             scratch: Scratch::default(),
             symbols: Symbols::default(),
         }
@@ -177,7 +179,7 @@ impl<'a> Chains<'a> {
             if bytes.contains(&id)
                 && let Some(char) = char.filter(|&char| self.tokenizer.bpe().character(char).is_none())
             {
-                if char.len_utf8() == 1 {
+                if char.len_utf8() == 1 || !self.new_characters {
                     // A token in place of its byte would change every text that has it, and save nothing.
                     return Ok(None);
                 }
@@ -222,14 +224,15 @@ impl<'a> Chains<'a> {
 
     /// How well `text` does as a token on the way to `token`; none where it may not be one.
     fn nature(&mut self, text: &str, token: &str) -> Result<Option<Nature>> {
-        if self.tokenizer.is_symbol(text) {
+        // Under affixes two ways to join may spell one text; a token that is there has its merge.
+        if self.tokenizer.is_symbol(text) || self.ids.contains_key(text) {
             return Ok(None);
         }
         if text == token {
             return Ok(Some(Nature::Word));
         }
         let old = self.tokenizer.token_to_id(text);
-        if self.ids.contains_key(text) || old.is_some_and(|id| self.walls.contains(&id)) {
+        if old.is_some_and(|id| self.walls.contains(&id)) {
             return Ok(None);
         }
         Ok(match self.tokenizer.word_of_token(text) {

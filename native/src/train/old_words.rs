@@ -140,15 +140,10 @@ impl<'a> Cutter<'a> {
     fn new(tokenizer: &'a Tokenizer, new_characters: bool) -> Self {
         let bpe = tokenizer.bpe().without_dropout();
         let bytes: HashSet<_> = bpe.byte_tokens().collect();
-        // Where merges join bytes, a character in their place could keep them from joining.
-        let merges_bytes = bpe
-            .merges
-            .iter()
-            .any(|(left, right, _)| bytes.contains(&left) || bytes.contains(&right));
         let specials = tokenizer.added_tokens().iter();
         let specials = specials.filter_map(|(id, token)| token.special.then_some(id));
         Self {
-            new_characters: new_characters && !merges_bytes && bpe.spells_characters_in_bytes(),
+            new_characters: new_characters && bpe.takes_new_characters(),
             walls: bytes.into_iter().chain(specials).chain(bpe.unk()).collect(),
             tokenizer,
             bpe,
