@@ -20,6 +20,7 @@ from test_cli import assert_failed, run
 
 from hf_bpe import CorpusError, HfBpeTokenizer, encode_files, train
 from hf_bpe.documents import reading, streams
+from hf_bpe.token_files.spool import Spool
 from hf_bpe.token_files.targets import SUFFIXES
 
 TEXTS = [f"text {number} é 😀 and some more\n" * (1 + number % 7) for number in range(2000)]
@@ -166,6 +167,25 @@ def test_a_run_that_was_killed_makes_the_same_file_when_it_goes_on(tokenizer: Hf
     assert np.array_equal(np.fromfile(tmp_path / "tokens.bin", np.uint16), ids)
     assert np.array_equal(np.load(tmp_path / "tokens.bounds.npy"), bounds)
     assert not (tmp_path / ".tokens.bin.encoding").exists()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_run_that_was_killed_when_all_was_written_ends_at_the_next_call(
+    suffix: str, tokenizer: HfBpeTokenizer, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*arguments: object) -> None:
+        raise Stopped
+
+    out = tmp_path / f"tokens{suffix}"
+    with monkeypatch.context() as patch:
+        patch.setattr(Spool, "remove", killed)
+        with pytest.raises(Stopped):
+            encode_files(tokenizer, [corpus], out, progress=False)
+
+    assert encode_files(tokenizer, [corpus], out, progress=False).resumed
+
+    assert loaded(out) == [tokenizer.encode(text) for text in TEXTS]
+    assert not (tmp_path / f".tokens{suffix}.encoding").exists()
 
 
 def test_a_run_with_other_settings_is_not_gone_on_with(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def write_target(out: Path, ids: Path, bounds: Path, dtype: np.dtype[Any], detai
             np.save(file, starts)
         half_written.replace(path)
         made.append(path)
-        new = ids if out.suffix == ".bin" else _with_header(out, ids, dtype)
+        new = _linked(out, ids) if out.suffix == ".bin" else _with_header(out, ids, dtype)
     path = out.with_suffix(".json")
     half_written = _beside(path)
     half_written.write_text(json.dumps(details, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -65,6 +66,17 @@ def write_target(out: Path, ids: Path, bounds: Path, dtype: np.dtype[Any], detai
 
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.new")
+
+
+def _linked(out: Path, ids: Path) -> Path:
+    """Give the ids a second name, so that the spool stays whole until the target is there; copy where that can't be."""
+    new = _beside(out)
+    new.unlink(missing_ok=True)
+    try:
+        os.link(ids, new)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(ids, new)
+    return new
 
 
 def _with_header(out: Path, ids: Path, dtype: np.dtype[Any]) -> Path:
