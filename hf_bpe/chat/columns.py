@@ -61,10 +61,6 @@ class Columns:
         """The index of the run in which each token begins."""
         return np.searchsorted([run.start for run in self.rendered.runs], self.offsets[:, 0], side="right") - 1
 
-    def is_anchored(self, character: int) -> bool:
-        """Whether an added token begins or ends at a character, so that the text can be cut there."""
-        return self.token_at(character) is not None
-
     def token_at(self, character: int) -> int | None:
         """Return how many ids stand before a character at which an added token begins or ends."""
         at = bisect_left(self.anchors, character, key=lambda anchor: anchor[1])

@@ -54,10 +54,6 @@ class Derivations:
         """Return the token that a merge makes."""
         return merged(*pair, self._prefix)
 
-    def is_made(self, token: str) -> bool:
-        """Whether any merge makes this token. Others are what merging starts from, or are reached by no merge."""
-        return token in self._made
-
     def is_symbol(self, token: str) -> bool:
         """Whether a token can be what merging starts from: one character beside affixes, or a byte."""
         return any(len(symbols) == 1 for symbols in self._readings(token))
