@@ -1,0 +1,151 @@
+//! Texts to ids: as lists, and flat.
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use super::{PyTokenizer, options};
+use crate::Result;
+use crate::python::ids::ids_from;
+use crate::python::text::{Text, wrong_type};
+
+/// The ids of several texts in a row, and where each text begins and the last one ends.
+type FlatIds<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
+
+#[pymethods]
+impl PyTokenizer {
+    #[pyo3(signature = (ids, pair_ids = None))]
+    fn with_special_tokens<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        pair_ids: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyList>, Vec<u32>, Vec<u32>)> {
+        let pair_ids = pair_ids.map(ids_from).transpose()?;
+        let encoding = self.core.with_special_tokens(ids_from(ids)?, pair_ids)?;
+        let ids = self.ints.list(py, &encoding.ids)?;
+        Ok((ids, encoding.type_ids, encoding.special_tokens_mask))
+    }
+
+    #[pyo3(signature = (text, pair = None, *, add_special_tokens = true, split_special_tokens = false))]
+    fn encode_ids<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        pair: Option<&Bound<'py, PyAny>>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let options = options(add_special_tokens, split_special_tokens);
+        let text = Text::new(text, "text")?;
+        let text = text.as_str();
+        let Some(pair) = pair else {
+            let ids = self.run(py, text.len(), |core| core.encode_ids(text, options))?;
+            return self.ints.list(py, &ids);
+        };
+        let pair = Text::new(pair, "pair")?;
+        let pair = pair.as_str();
+        let encoding = self.run(py, text.len() + pair.len(), |core| {
+            core.encode(&text.into(), Some(&pair.into()), options, None)
+        })?;
+        self.ints.list(py, &encoding.ids)
+    }
+
+    #[pyo3(signature = (texts, *, add_special_tokens = true, split_special_tokens = false))]
+    fn encode_ids_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let options = options(add_special_tokens, split_special_tokens);
+        let batch = with_texts(py, texts, |texts| self.core.encode_ids_batch(texts, options))?;
+        self.ints.lists(py, &batch)
+    }
+
+    #[pyo3(signature = (texts, *, add_special_tokens = true, split_special_tokens = false))]
+    fn encode_to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+    ) -> PyResult<FlatIds<'py>> {
+        let options = options(add_special_tokens, split_special_tokens);
+        let (ids, offsets) = with_texts(py, texts, |texts| self.core.encode_flat(texts, options))?;
+        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
+    }
+
+    fn encode_ordinary<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = Text::new(text, "text")?;
+        let text = text.as_str();
+        let ids = self.run(py, text.len(), |core| core.encode_ordinary(text))?;
+        self.ints.list(py, &ids)
+    }
+
+    fn encode_ordinary_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let batch = with_texts(py, texts, |texts| self.core.encode_ordinary_batch(texts))?;
+        self.ints.lists(py, &batch)
+    }
+
+    #[pyo3(signature = (text, allowed))]
+    fn encode_with_special_tokens<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        allowed: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = Text::new(text, "text")?;
+        let text = text.as_str();
+        let ids = self.run(py, text.len(), |core| {
+            core.encode_with_special_tokens(text, allowed.as_deref())
+        })?;
+        self.ints.list(py, &ids)
+    }
+
+    fn encode_bytes<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let data: std::borrow::Cow<[u8]> = data.extract().map_err(|_| {
+            let kind = data
+                .get_type()
+                .name()
+                .map_or_else(|_| "?".to_owned(), |name| name.to_string());
+            pyo3::exceptions::PyTypeError::new_err(format!("encode_bytes() takes bytes, got {kind}"))
+        })?;
+        let ids = self.run(py, data.len(), |core| core.encode_bytes(&data))?;
+        self.ints.list(py, &ids)
+    }
+}
+
+/// Calls `work` without the GIL on the texts of a list or another sequence.
+fn with_texts<T: Send>(
+    py: Python<'_>,
+    texts: &Bound<'_, PyAny>,
+    work: impl FnOnce(&[&str]) -> Result<T> + Send,
+) -> PyResult<T> {
+    if texts.is_instance_of::<PyString>() {
+        return Err(pyo3::exceptions::PyTypeError::new_err(
+            "texts must be a list of str, got one str: put it into a list",
+        ));
+    }
+    let items = texts
+        .try_iter()
+        .map_err(|_| wrong_type(texts, "texts, each of them,"))?;
+    let items = items.collect::<PyResult<Vec<_>>>()?;
+    let name = |at: usize| format!("texts[{at}]");
+    let texts = items
+        .iter()
+        .enumerate()
+        .map(|(at, item)| Text::new_named(item, || name(at)));
+    let texts = texts.collect::<PyResult<Vec<_>>>()?;
+    let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
+    Ok(py.detach(|| work(&texts))?)
+}

@@ -1,0 +1,132 @@
+//! Text to ids by other rules: without special tokens, with some of them, and any bytes.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+
+use super::draw::Draw;
+use super::segments::Model;
+use super::{Route, State, Tokenizer};
+use crate::added_tokens::Allowed;
+use crate::bpe::Bpe;
+use crate::quoted::Quoted;
+use crate::vocab::TokenId;
+use crate::{Error, Result};
+
+impl Tokenizer {
+    /// The ids of one text without any special token: none is found, added, or made by merging.
+    pub fn encode_ordinary(&self, text: &str) -> Result<Vec<TokenId>> {
+        let mut ids = Vec::with_capacity(text.len() / 3 + 4);
+        self.states
+            .with(|state| self.ordinary_into(text, self.draw().at(0), state, &mut ids))?;
+        Ok(ids)
+    }
+
+    /// The same for each text, on all cores.
+    pub fn encode_ordinary_batch(&self, texts: &[&str]) -> Result<Vec<Vec<TokenId>>> {
+        self.batch(texts, |text, draw, state| {
+            let mut ids = Vec::with_capacity(text.len() / 3 + 4);
+            self.ordinary_into(text, draw, state, &mut ids)?;
+            Ok(ids)
+        })
+    }
+
+    fn ordinary_into(&self, text: &str, draw: Draw, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
+        let ordinary = self.ordinary_bpe();
+        let model = self.ordinary_model(ordinary.as_deref(), draw);
+        self.text_into(text, Allowed::Ordinary, &model, state, ids)
+    }
+
+    /// The model around `ordinary`, which [`Self::ordinary_bpe`] gave.
+    pub(super) fn ordinary_model<'a>(&'a self, ordinary: Option<&'a Bpe>, draw: Draw) -> Model<'a> {
+        match ordinary {
+            None => self.model(draw),
+            Some(bpe) => Model {
+                bpe,
+                draw,
+                cached: false,
+            },
+        }
+    }
+
+    /// The ids of one text in which only these special tokens are found, or all of them; nothing is added around.
+    ///
+    /// # Errors
+    /// [`Error::Value`] names an allowed token that is not an added token.
+    pub fn encode_with_special_tokens(&self, text: &str, allowed: Option<&[String]>) -> Result<Vec<TokenId>> {
+        let unknown = |token: &str| {
+            Error::Value(format!(
+                "{} in allowed_special is not an added token",
+                Quoted(token)
+            ))
+        };
+        let id = |token: &String| self.added.id(token).ok_or_else(|| unknown(token));
+        let ids: Option<HashSet<_>> = allowed
+            .map(|names| names.iter().map(id).collect::<Result<_>>())
+            .transpose()?;
+        let allowed = ids.as_ref().map_or(Allowed::All, Allowed::Only);
+        let model = self.model(self.draw().at(0));
+        let mut ids = Vec::new();
+        self.states
+            .with(|state| self.text_into(text, allowed, &model, state, &mut ids))?;
+        Ok(ids)
+    }
+
+    /// The ids of any bytes. What is UTF-8 is cut by the pre-tokenizer; each run that is not is one pretoken. Nothing
+    /// is normalized and no added token is found, so that [`Tokenizer::decode_bytes`] gives the bytes back.
+    ///
+    /// # Errors
+    /// [`Error::Value`] where the vocabulary can't hold any byte.
+    pub fn encode_bytes(&self, data: &[u8]) -> Result<Vec<TokenId>> {
+        if !matches!(self.route, Route::Bytes { .. }) || !self.bpe.has_all_bytes() {
+            return Err(Error::Value(
+                "encode_bytes needs a byte-level vocabulary with all 256 bytes, and a pre-tokenizer that ends in \
+                 its only 'ByteLevel'; this one can't hold every byte without loss"
+                    .into(),
+            ));
+        }
+        let ordinary = self.ordinary_bpe();
+        let bpe = ordinary.as_deref().unwrap_or(&self.bpe);
+        let mut ids = Vec::with_capacity(data.len() / 3 + 4);
+        self.states.with(|state| {
+            let State { symbols, scratch, .. } = state;
+            self.draw().at(0).begin(data, symbols);
+            let mut broken = Vec::new();
+            for chunk in data.utf8_chunks() {
+                let text = chunk.valid();
+                if !text.is_empty() {
+                    if !broken.is_empty() {
+                        bpe.encode_bytes(&std::mem::take(&mut broken), symbols, &mut ids);
+                    }
+                    self.split_ranges(text, scratch, |range| {
+                        bpe.encode_pretoken(&text[range], symbols, &mut ids);
+                    })?;
+                }
+                broken.extend_from_slice(chunk.invalid());
+            }
+            if !broken.is_empty() {
+                bpe.encode_bytes(&broken, symbols, &mut ids);
+            }
+            Ok(ids)
+        })
+    }
+
+    /// A model that can't make special tokens, where the usual one can: a trained merge may spell one.
+    pub(super) fn ordinary_bpe(&self) -> Option<Arc<Bpe>> {
+        let made = self.ordinary.get_or_init(|| {
+            let specials: Vec<_> = self
+                .added
+                .iter()
+                .filter(|(_, token)| token.special)
+                .map(|(id, _)| id)
+                .collect();
+            let mut reachable: HashSet<_> = self.bpe.merges.results().collect();
+            if self.bpe.settings.ignore_merges {
+                reachable.extend(self.bpe.vocab.iter().map(|(_, id)| id));
+            }
+            let specials: Vec<_> = specials.into_iter().filter(|id| reachable.contains(id)).collect();
+            (!specials.is_empty()).then(|| Arc::new(self.bpe.without(&specials)))
+        });
+        made.clone()
+    }
+}
