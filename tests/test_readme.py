@@ -1,4 +1,4 @@
-"""The code of the README runs as it stands there."""
+"""The code of the README and of the pages in docs runs as it stands there."""
 
 from __future__ import annotations
 
@@ -17,28 +17,25 @@ from hf_bpe import UnsupportedComponentError
 from hf_bpe._native import Tokenizer, supported_components
 
 README = Path(__file__).resolve().parents[1] / "README.md"
+PAGES = [README, *sorted(README.parent.glob("docs/*.md"))]
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
-def blocks(language: str) -> list[str]:
-    """Return the code blocks of the README in one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.S | re.M)
+def blocks(page: Path, language: str) -> list[str]:
+    """Return the code blocks of a page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.S | re.M)
 
 
-def test_python_blocks_run_one_after_the_other(tmp_path: Path) -> None:
-    code = "\n\n".join(blocks("python"))
-    assert code.count("import") >= 3
-
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=tmp_path, check=True, timeout=120)
-
-
-def test_examples_of_the_command_line_run(tmp_path: Path) -> None:
-    script = "\n".join(block for block in blocks("sh") if block.startswith("hf-bpe"))
-    shutil.copy(README, tmp_path)
+def run_commands(page: Path, folder: Path) -> str:
+    """Run the examples of the command line that a page has, one after the other, and return what they print."""
+    script = "\n".join(block for block in blocks(page, "sh") if block.startswith("hf-bpe"))
+    shutil.copy(README, folder)
     command = f"hf-bpe() {{ {sys.executable} -c 'from hf_bpe.cli import main; main()' \"$@\"; }}\nset -euo pipefail\n"
 
     result = subprocess.run(
         ["bash", "-c", command + script],
-        cwd=tmp_path,
+        cwd=folder,
         env=os.environ | {"PYTHONPATH": str(README.parent)},
         check=True,
         timeout=120,
@@ -46,13 +43,34 @@ def test_examples_of_the_command_line_run(tmp_path: Path) -> None:
         text=True,
     )
 
-    assert "Ġtokenizer" in result.stdout
-    assert "readme-tokenizer (tokenizer_json) -> readme.gguf (gguf)" in result.stdout
+    return result.stdout
+
+
+@each_page
+def test_python_blocks_run_one_after_the_other(page: Path, tmp_path: Path) -> None:
+    code = "\n\n".join(blocks(page, "python"))
+    assert code.startswith("import hf_bpe\n")
+
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=tmp_path, check=True, timeout=120)
+
+
+def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
+    printed = run_commands(README, tmp_path)
+
+    assert "Ġtokenizer" in printed
+    assert "readme-tokenizer (tokenizer_json) -> readme.gguf (gguf)" in printed
+
+
+def test_the_commands_of_the_page_on_chats_run(tmp_path: Path) -> None:
+    printed = run_commands(README.parent / "docs" / "chat.md", tmp_path)
+
+    assert "<|im_start|>" in printed
+    assert "timestamp" in printed
 
 
 def test_the_commands_at_the_top_are_those_of_the_makefile() -> None:
     makefile = (README.parent / "Makefile").read_text(encoding="utf-8")
-    top = next(block for block in blocks("sh") if block.startswith("make"))
+    top = next(block for block in blocks(README, "sh") if block.startswith("make"))
 
     targets = [line.split()[1] for line in top.splitlines()]
     assert targets == ["demo", "test"]
@@ -60,11 +78,17 @@ def test_the_commands_at_the_top_are_those_of_the_makefile() -> None:
         assert re.search(rf"^{target}:", makefile, flags=re.M)
 
 
-def test_links_lead_to_files() -> None:
+@each_page
+def test_links_lead_to_files(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8"))
+
+    assert not [link for link in links if not (page.parent / link).exists()]
+
+
+def test_the_readme_links_to_every_page() -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README.read_text(encoding="utf-8"))
 
-    assert links
-    assert not [link for link in links if not (README.parent / link).exists()]
+    assert {f"docs/{page.name}" for page in PAGES[1:]} <= set(links)
 
 
 def test_the_table_of_supported_components_is_that_of_the_code() -> None:
