@@ -119,7 +119,9 @@ def _vocab(core: Tokenizer, merges: Any, settings: Mapping[str, Any]) -> dict[st
         return vocab
     prefix = settings["continuing_subword_prefix"] or ""
     made = {left + right.removeprefix(prefix) for left, right in core.merges()}
-    return {token: token_id for token, token_id in vocab.items() if token not in added or len(token) == 1 or token in made}
+    return {
+        token: token_id for token, token_id in vocab.items() if token not in added or len(token) == 1 or token in made
+    }
 
 
 def _settings(core: Tokenizer, settings: Mapping[str, Any], merges: Any) -> dict[str, Any]:

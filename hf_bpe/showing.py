@@ -25,7 +25,7 @@ class Span:
     Attributes:
         text: The part; empty where tokens were added.
         tokens: The tokens as the vocabulary spells them: none where a normalizer drops the part, several where they
-            share a character, or where added ones stand side by side.
+            share a character.
         ids: Their ids.
     """
 

@@ -76,9 +76,7 @@ def template(data: Json) -> None:
         pytest.param("settings", lambda data: data["model"].update(dropout=0.1), id="dropout"),
     ],
 )
-def test_what_decides_ids_changes_the_fingerprint(
-    part: str, change: Callable[[Json], object], content: Json
-) -> None:
+def test_what_decides_ids_changes_the_fingerprint(part: str, change: Callable[[Json], object], content: Json) -> None:
     before, after = (parts(Vocabulary.from_json(data)) for data in (content, changed(content, change)))
 
     assert of(content) != of(changed(content, change))
@@ -114,7 +112,6 @@ def repeat_a_merge(data: Json) -> None:
     data["model"]["merges"].insert(0, data["model"]["merges"][-1])
 
 
-
 def padding(data: Json) -> None:
     data["truncation"] = {"direction": "Right", "max_length": 8, "strategy": "LongestFirst", "stride": 0}
 
@@ -140,7 +137,9 @@ def test_gpt2s_pattern_inside_byte_level_is_the_same_as_before_it(content: Json)
     apart = {"type": "Sequence", "pretokenizers": [split, byte_level | {"use_regex": False}]}
 
     assert of(content | {"pre_tokenizer": byte_level}) == of(content | {"pre_tokenizer": apart})
-    assert of(content | {"pre_tokenizer": byte_level}) != of(content | {"pre_tokenizer": byte_level | {"add_prefix_space": True}})
+    assert of(content | {"pre_tokenizer": byte_level}) != of(
+        content | {"pre_tokenizer": byte_level | {"add_prefix_space": True}}
+    )
 
 
 def test_bert_processing_is_the_template_that_it_stands_for(content: Json) -> None:

@@ -17,8 +17,10 @@ from hf_bpe.chunking.sentences import sentence_ends
 Boundary = Literal["sentence", "word", "line"]
 
 _LINE_END = regex.compile(r"\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
-# A word takes along white space and closing marks behind it, and opening marks before it.
-_WORD_START = regex.compile(r"(?w)(?<![\p{Ps}\p{Pi}\"'])\b(?![\s\p{Pe}\p{Pf}\p{Po}])")
+# A word takes along the white space and the closing marks behind it, and opening marks before it.
+_WORD_START = regex.compile(
+    r"""(?w) (?: (?<=\s) \b (?!\s) | (?<![\s\p{Ps}\p{Pi}"']) \b (?![\s\p{Pe}\p{Pf}\p{Po}]) )""", regex.VERBOSE
+)
 _PIECE_START = regex.compile(r"(?w)\b")
 _CHARACTER = regex.compile(r"\X")
 # To see where a pair of letters of a flag begins, regex goes back to the first of a run of flags.
@@ -104,4 +106,5 @@ def _with_end(ends: list[int], text: str) -> list[int]:
 
 def _without_flags(text: str) -> str:
     """Return a text with the same borders and no flags: an ideograph is a word, and so is one with marks above it."""
-    return _FLAG.sub(lambda match: "\u4e2d" + "\u0301" * (len(match[0]) - 1), text)
+    masked: str = _FLAG.sub(lambda match: "\u4e2d" + "\u0301" * (len(match[0]) - 1), text)
+    return masked

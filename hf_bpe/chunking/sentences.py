@@ -13,8 +13,8 @@ _PARAGRAPH = r"[\p{SB=CR}\p{SB=LF}\p{SB=Sep}]"
 _CASED = r"[\p{SB=Upper}\p{SB=Lower}]"
 _BEHIND = rf"(?:\p{{SB=Close}}{_SKIPPED})*+(?:\p{{SB=Sp}}{_SKIPPED})*+"
 _UP_TO_LOWER = (
-    rf"[^\p{{SB=OLetter}}\p{{SB=Upper}}\p{{SB=Lower}}\p{{SB=CR}}\p{{SB=LF}}\p{{SB=Sep}}"
-    rf"\p{{SB=STerm}}\p{{SB=ATerm}}]*+\p{{SB=Lower}}"
+    r"[^\p{SB=OLetter}\p{SB=Upper}\p{SB=Lower}\p{SB=CR}\p{SB=LF}\p{SB=Sep}"
+    r"\p{SB=STerm}\p{SB=ATerm}]*+\p{SB=Lower}"
 )
 _END = regex.compile(
     rf"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -134,16 +134,20 @@ class _Splitter:
     def _shared_from(self, last_start: int, end: int, first_stop: int) -> int:
         """Return where the next chunk starts: before the end of the last one, if there is room."""
         for level in dict.fromkeys((0, self._borders.kinds.index("word"))):
-            ends = self._borders[level]
-            low, high = bisect_right(ends, last_start), bisect_left(ends, end)
-            about = bisect_left(ends, self._budget.about_start(end, self._overlap))
-
-            back = last_fitting(
-                0, high - low + 1, high - about, lambda back: self._may_share(ends[high - back], end, first_stop)
-            )
-            if back:
-                return ends[high - back]
+            start = self._shared_at(self._borders[level], last_start, end, first_stop)
+            if start < end:
+                return start
         return end
 
-    def _may_share(self, start: int, end: int, first_stop: int) -> bool:
-        return self._budget.bare_length(start, end) <= self._overlap and self._budget.fits(start, first_stop)
+    def _shared_at(self, ends: Sequence[int], last_start: int, end: int, first_stop: int) -> int:
+        """Return the first border between the last chunk's start and end from which all fits, or else that end."""
+        budget = self._budget
+        starts = [end, *reversed(ends[bisect_right(ends, last_start) : bisect_left(ends, end)])]
+        about = budget.about_start(end, self._overlap)
+        guess = sum(start >= about for start in starts) - 1
+
+        def fits(index: int) -> bool:
+            start = starts[index]
+            return budget.bare_length(start, end) <= self._overlap and budget.fits(start, first_stop)
+
+        return starts[last_fitting(0, len(starts), guess, fits)]
