@@ -111,14 +111,16 @@ def _merges(core: Tokenizer, settings: Mapping[str, Any]) -> Any:
 
 
 def _vocab(core: Tokenizer, merges: Any, settings: Mapping[str, Any]) -> dict[str, int]:
-    """Return the ids of tokens, without those of added tokens that the model itself never makes."""
+    """Return the ids of tokens, without those of added tokens that the model itself never makes.
+
+    Some formats list these in the vocabulary too, some don't.
+    """
     vocab = core.get_vocab(with_added_tokens=False)
     added = {flags[0] for _, flags in core.added_tokens()}
     looks_up = settings["ignore_merges"] and not (isinstance(merges, dict) and not merges["whole_pretokens"])
-    if looks_up or not added & vocab.keys():
+    if looks_up or any(settings[name] for name in _AFFIXES) or not added & vocab.keys():
         return vocab
-    prefix = settings["continuing_subword_prefix"] or ""
-    made = {left + right.removeprefix(prefix) for left, right in core.merges()}
+    made = {left + right for left, right in core.merges()} | _BYTE_TOKENS | {settings["unk_token"]}
     return {
         token: token_id for token, token_id in vocab.items() if token not in added or len(token) == 1 or token in made
     }
@@ -126,7 +128,7 @@ def _vocab(core: Tokenizer, merges: Any, settings: Mapping[str, Any]) -> dict[st
 
 def _settings(core: Tokenizer, settings: Mapping[str, Any], merges: Any) -> dict[str, Any]:
     unknown = settings["unk_token"]
-    has_bytes = any(core.token_to_id(f"<0x{byte:02X}>") is not None for byte in range(256))
+    has_bytes = any(core.token_to_id(token) is not None for token in _BYTE_TOKENS)
     return {
         **{name: settings[name] or None for name in _AFFIXES},
         "unk": None if unknown is None else core.token_to_id(unknown),
@@ -138,6 +140,7 @@ def _settings(core: Tokenizer, settings: Mapping[str, Any], merges: Any) -> dict
     }
 
 
+_BYTE_TOKENS = {f"<0x{byte:02X}>" for byte in range(256)}
 _AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
 
 

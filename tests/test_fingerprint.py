@@ -156,6 +156,26 @@ def test_bert_processing_is_the_template_that_it_stands_for(content: Json) -> No
     assert of(content | {"post_processor": roberta}) != of(content | {"post_processor": bert})
 
 
+def test_an_added_token_counts_in_the_vocabulary_where_the_model_makes_it(content: Json) -> None:
+    by_merges = changed(content, lambda data: data["model"].update(ignore_merges=False))
+    listed = changed(by_merges, lambda data: data["model"]["vocab"].pop("<pad>"))
+    looked_up = changed(content, lambda data: data["model"]["vocab"].pop("<pad>"))
+    looked_up["model"]["merges"] = by_merges["model"]["merges"][:5]
+    whole = content | {"model": content["model"] | {"merges": looked_up["model"]["merges"]}}
+
+    assert of(listed) == of(by_merges)
+    assert of(looked_up) != of(whole)
+
+
+@pytest.mark.parametrize("real_vocabulary", ["clip", "deepseek", "gpt2", "mistral_v3"], indirect=True)
+def test_real_vocabularies_keep_their_fingerprints_when_they_are_saved(real_vocabulary: Path, tmp_path: Path) -> None:
+    tokenizer = HfBpeTokenizer(tokenizer_file=str(real_vocabulary))
+    tokenizer.save_pretrained(tmp_path)
+
+    assert fingerprint(HfBpeTokenizer.from_pretrained(tmp_path)) == fingerprint(tokenizer)
+    assert fingerprint(Vocabulary.from_json(real_vocabulary.read_bytes())) == fingerprint(tokenizer)
+
+
 def test_splitting_special_tokens_is_part_of_it(small_tokenizer_json: Path) -> None:
     one, other = (
         HfBpeTokenizer(tokenizer_file=str(small_tokenizer_json), split_special_tokens=split) for split in (False, True)

@@ -23,8 +23,12 @@ _WORD_START = regex.compile(
 )
 _PIECE_START = regex.compile(r"(?w)\b")
 _CHARACTER = regex.compile(r"\X")
-# To see where a pair of letters of a flag begins, regex goes back to the first of a run of flags.
-_FLAG = regex.compile(r"[\U0001f1e6-\U0001f1ff][\p{GCB=Extend}\p{GCB=ZWJ}]*+[\U0001f1e6-\U0001f1ff]")
+# To see where a pair of letters of a flag begins, regex goes back to the first of a run of flags. And two surrogates
+# are two characters for it, where they are one for the tokenizer.
+_SURROGATES = regex.compile(r"[\ud800-\udbff][\udc00-\udfff]")
+_PAIR = regex.compile(
+    rf"[\U0001f1e6-\U0001f1ff][\p{{GCB=Extend}}\p{{GCB=ZWJ}}]*+[\U0001f1e6-\U0001f1ff]|{_SURROGATES.pattern}"
+)
 
 
 def line_ends(text: str) -> list[int]:
@@ -34,22 +38,24 @@ def line_ends(text: str) -> list[int]:
 
 def word_ends(text: str) -> list[int]:
     """Return where words end, by Unicode Standard Annex #29, each with the white space and closing marks behind it."""
-    return _with_end([match.start() for match in _WORD_START.finditer(_without_flags(text))], text)
+    return _with_end([match.start() for match in _WORD_START.finditer(_without_pairs(text))], text)
 
 
 def piece_ends(text: str) -> list[int]:
     """Return where words, marks and runs of spaces end, by Unicode Standard Annex #29."""
-    return _with_end([match.start() for match in _PIECE_START.finditer(_without_flags(text))], text)
+    return _with_end([match.start() for match in _PIECE_START.finditer(_without_pairs(text))], text)
 
 
 def character_ends(text: str) -> list[int]:
     """Return where characters end as readers see them: extended grapheme clusters of Unicode Standard Annex #29."""
-    return [match.end() for match in _CHARACTER.finditer(_without_flags(text))]
+    return [match.end() for match in _CHARACTER.finditer(_without_pairs(text))]
 
 
 def code_point_ends(text: str) -> Sequence[int]:
-    """Return the end of every code point."""
-    return range(1, len(text) + 1)
+    """Return the end of every code point; two surrogates that make one are one."""
+    inside = {match.start() + 1 for match in _SURROGATES.finditer(text)}
+    every = range(1, len(text) + 1)
+    return [end for end in every if end not in inside] if inside else every
 
 
 _KINDS: tuple[tuple[str, Callable[[str], Sequence[int]]], ...] = (
@@ -104,7 +110,7 @@ def _with_end(ends: list[int], text: str) -> list[int]:
     return [*inner, len(text)] if text else []
 
 
-def _without_flags(text: str) -> str:
-    """Return a text with the same borders and no flags: an ideograph is a word, and so is one with marks above it."""
-    masked: str = _FLAG.sub(lambda match: "\u4e2d" + "\u0301" * (len(match[0]) - 1), text)
+def _without_pairs(text: str) -> str:
+    """Return a text with the same borders, but no flags and surrogates: an ideograph with marks is a word, too."""
+    masked: str = _PAIR.sub(lambda match: "\u4e2d" + "\u0301" * (len(match[0]) - 1), text)
     return masked

@@ -116,7 +116,7 @@ class _Splitter:
                 return level, end
             self._too_long_up_to[level] = end
         raise ValueError(
-            f"split_by_tokens(): character {at}, {self._budget.text[at]!r}, takes {len(self._budget.ids(at, at + 1))} "
+            f"split_by_tokens(): character {at}, {self._budget.text[at:end]!r}, takes {len(self._budget.ids(at, end))} "
             f"tokens by itself, and max_tokens is {self._budget.max_tokens}"
         )
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import regex
 from chunking.random_texts import TEXTS, WORDS
+from hostile import HOSTILE
 from uniseg import graphemecluster, sentencebreak, wordbreak
 
 from hf_bpe import HfBpeTokenizer, train
@@ -260,3 +261,29 @@ def test_a_tokenizer_with_dropout_is_refused(small_tokenizer_json: Path, tmp_pat
 
     with pytest.raises(ValueError, match=r"dropout of 0.5, so that no text has one length"):
         split_by_tokens("text", tokenizer, BUDGET)
+
+
+SURROGATES = "a\ud800b\udc00 \ud83d\ude42 c" * 20
+
+
+@pytest.mark.parametrize("text", [*HOSTILE.values(), SURROGATES], ids=[*HOSTILE, "surrogates"])
+def test_hostile_texts_are_cut_and_rebuilt(text: str, tokenizer: HfBpeTokenizer) -> None:
+    chunks = list(split_by_tokens(text, tokenizer, 40, boundary="word"))
+    shared = list(split_by_tokens(text, tokenizer, 40, overlap=10))
+
+    assert "".join(chunk.text for chunk in chunks) == text
+    assert "".join(two.text[max(0, one.end - two.start) :] for one, two in pairs(shared)) == text
+    for chunk in chunks + shared:
+        assert chunk.ids == tokenizer.encode(chunk.text)
+        assert len(chunk.ids) <= 40
+
+
+@pytest.mark.parametrize("boundary", ["sentence", "word", "line"])
+def test_two_surrogates_that_make_a_character_stay_together(
+    boundary: Any, tokenizers: dict[str, HfBpeTokenizer]
+) -> None:
+    chunks = list(split_by_tokens("\ud83d\ude42" * 30, tokenizers["byte-level"], 11, boundary=boundary))
+
+    assert {chunk.text for chunk in chunks} == {"\ud83d\ude42" * 2}
+    with pytest.raises(ValueError, match=r"character 0, '\\ud83d\\ude42', takes 6 tokens by itself"):
+        next(split_by_tokens("\ud83d\ude42", tokenizers["byte-level"], 5, boundary=boundary))
