@@ -47,7 +47,7 @@ def fingerprint(tokenizer: HfBpeTokenizer | Vocabulary | tokenizers.Tokenizer) -
 
     Example:
         >>> fingerprint(tokenizer)
-        'v1:6f0b…'
+        'v1:5c7e6087c1bbfa6bb13feab045a0235bde1cf341cea2319090718a3bd79058f2'
     """
     return fingerprint_of_parts(parts(tokenizer))
 

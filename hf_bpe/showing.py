@@ -77,12 +77,28 @@ def show(tokenizer: HfBpeTokenizer, text: str, *, add_special_tokens: bool = Tru
         raise TypeError(f"show() takes an HfBpeTokenizer first, got {type(tokenizer).__name__}")
     if not isinstance(text, str):
         raise TypeError(f"show() takes a str, got {type(text).__name__}")
-    encoding = tokenizer._core.encode(
-        text, add_special_tokens=add_special_tokens, split_special_tokens=bool(tokenizer.split_special_tokens)
-    )
-    rows = zip(encoding.offsets, encoding.tokens, encoding.ids, encoding.sequence_ids, strict=True)
-    tokens = [(None if sequence is None else span, token, token_id) for span, token, token_id, sequence in rows]
-    return Shown(tuple(_spans(text, tokens)))
+    return Shown(tuple(_spans(text, _tokens(tokenizer, text, add_special_tokens))))
+
+
+def _tokens(
+    tokenizer: HfBpeTokenizer, text: str, add_special_tokens: bool
+) -> list[tuple[tuple[int, int] | None, str, int]]:
+    """Return where each token stands in the text, or None where it was added; its spelling and its id."""
+    split = bool(tokenizer.split_special_tokens)
+    core = tokenizer._core
+    encoding = core.encode(text, add_special_tokens=add_special_tokens, split_special_tokens=split)
+    inside = [sequence is not None for sequence in encoding.sequence_ids]
+    # A post-processor may trim spaces from offsets; here they belong to their tokens.
+    ids, aligned = core.align_within(text, [(0, len(text), None)])
+    places = aligned.tolist()
+    untrimmed = iter(zip(places[::2], places[1::2], strict=True))
+    # Other tokens are found where special tokens are split.
+    same = ids == [token_id for token_id, is_inside in zip(encoding.ids, inside, strict=True) if is_inside]
+    rows = zip(encoding.offsets, encoding.tokens, encoding.ids, inside, strict=True)
+    return [
+        ((next(untrimmed) if same else offsets) if is_inside else None, token, token_id)
+        for offsets, token, token_id, is_inside in rows
+    ]
 
 
 def _spans(text: str, tokens: list[tuple[tuple[int, int] | None, str, int]]) -> Iterator[Span]:

@@ -102,6 +102,26 @@ def test_what_a_normalizer_drops_is_shown_without_a_token() -> None:
     assert '<span title="no token">  </span>' in shown._repr_html_()
 
 
+@pytest.mark.parametrize("real_vocabulary", ["gpt2"], indirect=True)
+def test_spaces_belong_to_their_tokens_also_where_offsets_are_trimmed(real_vocabulary: Path) -> None:
+    tokenizer = HfBpeTokenizer(tokenizer_file=str(real_vocabulary))
+
+    assert tokenizer("a  b", return_offsets_mapping=True)["offset_mapping"] == [(0, 1), (2, 2), (3, 4)]
+    assert str(show(tokenizer, "a  b")) == "'a': 'a' 64\n' ': 'Ġ' 220\n' b': 'Ġb' 275"
+
+
+def test_special_tokens_that_are_split_are_shown_as_text(small_tokenizer_json: Path) -> None:
+    tokenizer = HfBpeTokenizer(tokenizer_file=str(small_tokenizer_json), split_special_tokens=True)
+
+    shown = show(tokenizer, "a<pad>b", add_special_tokens=False)
+
+    assert "".join(span.text for span in shown.spans) == "a<pad>b"
+    assert [token_id for span in shown.spans for token_id in span.ids] == tokenizer.encode(
+        "a<pad>b", add_special_tokens=False
+    )
+    assert len(shown.spans) > 3
+
+
 def test_special_tokens_that_are_added_are_shown_on_demand(byte_level: HfBpeTokenizer) -> None:
     assert str(show(byte_level, "def")) == "'': '<s>' 0\n'def': 'def' 314\n'': '</s>' 1"
     assert str(show(byte_level, "def", add_special_tokens=False)) == "'def': 'def' 314"

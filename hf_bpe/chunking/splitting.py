@@ -69,7 +69,7 @@ def split_by_tokens(
         >>> for chunk in split_by_tokens("One. Two three.", tokenizer, 4):
         ...     print(repr(chunk.text), chunk.start, len(chunk.ids))
         'One. ' 0 3
-        'Two three.' 5 4
+        'Two three.' 5 3
     """
     budget = Budget(text, tokenizer, max_tokens, add_special_tokens=add_special_tokens, caller="split_by_tokens")
     if budget.room < 1:
