@@ -643,7 +643,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.delattr(spm, "sentencepiece_model_pb2")
     monkeypatch.setitem(sys.modules, "sentencepiece.sentencepiece_model_pb2", None)
 
-    with pytest.raises(ImportError, match=r"needs sentencepiece and protobuf.*pip install hf-bpe\[sentencepiece\]"):
+    with pytest.raises(ImportError, match=r"needs sentencepiece and protobuf.*pip install -U sentencepiece protobuf"):
         sentencepiece.read(tmp_path / "m.model")
 
 
