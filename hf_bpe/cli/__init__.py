@@ -17,6 +17,7 @@ from hf_bpe.cli.diff import diff
 from hf_bpe.cli.encode import decode, encode
 from hf_bpe.cli.extend import extend
 from hf_bpe.cli.lint import lint
+from hf_bpe.cli.pin import check_pin, pin
 from hf_bpe.cli.prune import prune
 from hf_bpe.cli.resize import resize
 from hf_bpe.cli.train import train
@@ -40,6 +41,8 @@ app.command(short_help="Add tokens, learned from text; old ids stay.")(extend)
 app.command(short_help="Make one token of each of some chosen words.")(add_words)
 app.command(short_help="Drop tokens that a corpus doesn't need.")(prune)
 app.command(short_help="Make a model's embeddings follow its vocabulary.")(resize)
+app.command(short_help="Write down which tokenizer a model has.")(pin)
+app.command("check-pin", short_help="Fail if that tokenizer changed, and show what.")(check_pin)
 app.add_typer(chat)
 
 
