@@ -31,6 +31,7 @@ if _typing.TYPE_CHECKING:
     __version__: str
     from hf_bpe import chat as chat
     from hf_bpe import embeddings as embeddings
+    from hf_bpe import measure as measure
     from hf_bpe.converting import convert
     from hf_bpe.extension import ExtensionReport, SideBySide, add_words, extend, prune, retrain_for
     from hf_bpe.linting import lint
@@ -68,7 +69,7 @@ __all__ = [
     "train",
 ]
 
-_LAZY_MODULES = ("chat", "embeddings")
+_LAZY_MODULES = ("chat", "embeddings", "measure")
 _LAZY = {
     "ExtensionReport": "extension",
     "SideBySide": "extension",

@@ -238,7 +238,7 @@ def test_equal_ids_with_other_text_are_a_difference_too() -> None:
 
 
 def test_what_is_no_tokenizer_is_named() -> None:
-    with pytest.raises(TypeError, match=r"compare\(\) knows tokenizers of hf_bpe, .*, got <class 'int'>"):
+    with pytest.raises(TypeError, match=r"hf_bpe knows tokenizers of hf_bpe, .*, got <class 'int'>"):
         compare(vocabulary(), 3)
 
 

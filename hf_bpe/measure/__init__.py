@@ -14,9 +14,11 @@ from hf_bpe.measure.fertilities import Fertility, TextCounts, fertility
 from hf_bpe.measure.kinds import kind_of
 from hf_bpe.measure.kv_caching import KVCache, kv_cache
 from hf_bpe.measure.number_splitting import NumberLength, Numbers, grouped, numbers, spelled
+from hf_bpe.measure.pages import page_of
 from hf_bpe.measure.parities import Parity, parity
 from hf_bpe.measure.prefixes import FieldOrder, PrefixReuse, field_order, prefix
 from hf_bpe.measure.results import Column, Comparison, Result, Table
+from hf_bpe.measure.showing import ColouredText, show
 from hf_bpe.measure.timing import Speed, Throughput, throughput
 from hf_bpe.measure.tokens import Measured, measured
 from hf_bpe.measure.vocabularies import CorpusUse, SharedTokens, VocabularyReport, shared_tokens, vocabulary
@@ -25,6 +27,7 @@ from hf_bpe.measure.words import words_of
 __all__ = [
     "Bill",
     "BitsPerByte",
+    "ColouredText",
     "Column",
     "Comparison",
     "CorpusUse",
@@ -55,9 +58,11 @@ __all__ = [
     "kv_cache",
     "measured",
     "numbers",
+    "page_of",
     "parity",
     "prefix",
     "shared_tokens",
+    "show",
     "spelled",
     "throughput",
     "vocabulary",

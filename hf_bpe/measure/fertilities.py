@@ -127,15 +127,15 @@ class Fertility(Result):
         columns = [
             Column(title.removeprefix("by "), "text"),
             *(Column("texts"), Column("words"), Column("bytes"), Column("tokens", compared=True)),
-            Column("tokens/word", "number", compared=True),
-            Column("bytes/token", "number", compared=True),
-            Column("characters/token", "number", compared=True),
+            Column("tokens per word", "number", compared=True),
+            Column("bytes per token", "number", compared=True),
+            Column("characters per token", "number", compared=True),
             Column("one-token words", "share", compared=True),
             Column("fallback tokens", "share", compared=True),
             Column("Renyi efficiency", "number", compared=True),
         ]
         rows = [self._row(name, count) for name, count in counts.items()]
-        return Table(f"Tokens {title}", columns, rows, plotted="bytes/token")
+        return Table(f"Tokens {title}", columns, rows, plotted="bytes per token")
 
     def _row(self, name: str, count: TextCounts) -> list[Cell]:
         return [

@@ -22,6 +22,7 @@ Cell: TypeAlias = str | int | float | None
 Form = Literal["text", "count", "number", "share"]
 
 _WIDTH = 120
+_KEY_WIDTH = 24
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
@@ -109,6 +110,11 @@ class Result:
 
         return Group(Text(shown(self.title)), *map(_rich_table, self.tables()))
 
+    def _repr_html_(self) -> str:
+        from hf_bpe.measure.pages import section_of
+
+        return section_of(self)
+
     def __str__(self) -> str:
         from rich.console import Console
 
@@ -190,8 +196,10 @@ def _rich_table(table: Table) -> Any:
     from rich.text import Text
 
     made = RichTable(title=Text(shown(table.title)), title_justify="left", box=SIMPLE, pad_edge=False)
-    for column in table.columns:
-        made.add_column(Text(column.name), overflow="fold", justify="left" if column.form == "text" else "right")
+    for place, column in enumerate(table.columns):
+        longest = max((len(shown(str(row[place]))) for row in table.rows), default=0) if place < len(table.keys) else 0
+        justify: Any = "left" if column.form == "text" else "right"
+        made.add_column(Text(column.name), overflow="fold", justify=justify, min_width=min(longest, _KEY_WIDTH))
     for row in table.rows:
         cells = zip(row, table.columns, strict=True)
         made.add_row(*(Text(written(cell, column.form)) for cell, column in cells))

@@ -57,8 +57,8 @@ class Measured:
 
     @cached_property
     def token_bytes(self) -> Mapping[int, bytes]:
-        """The bytes that each token stands for, by its id. Added tokens are left out."""
-        return dict(_token_bytes(self._side))
+        """The bytes that each token stands for, by its id, in the order of ids. Added tokens are left out."""
+        return dict(sorted(_token_bytes(self._side)))
 
     def fallback(self, ids: Ids) -> NDArray[np.bool_]:
         """Return which of these ids are byte pieces, or stand for a part of a character.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hf_bpe.characters import scripts_of
+from hf_bpe.measure.fertilities import Fertility, TextCounts
 from hf_bpe.measure.results import Cell, Column, Result, Table, ratio
 from hf_bpe.measure.texts import batches
 from hf_bpe.measure.tokens import Counts, Measured, measured
@@ -148,7 +149,7 @@ def vocabulary(
 
     Args:
         tokenizer: A tokenizer of any library, or the path of one.
-        corpus: Texts, as `fertility` takes them.
+        corpus: Texts, as `fertility` takes them, or what `fertility` found with this tokenizer.
         rare: Tokens that the corpus uses less often than this are rare.
         text_column: The column with the text, in rows.
         name: How the tokenizer is named.
@@ -171,7 +172,7 @@ def vocabulary(
     return VocabularyReport(
         source.name,
         tokens,
-        dict(scripts.most_common()),
+        dict(sorted(scripts.items(), key=lambda item: (-item[1], item[0]))),
         dict(sorted(Counter(map(len, tokens.values())).items())),
         sorted(tokens, key=lambda id: (-len(tokens[id]), id))[:_SHOWN],
         _near_duplicates(whole),
@@ -226,12 +227,16 @@ def _missed(tokenizer: Measured, ids: list[int], texts: list[str]) -> list[int]:
 
 
 def _use(tokenizer: Measured, corpus: Any, rare: int, text_column: str) -> CorpusUse:
-    uses: Counts = np.zeros(tokenizer.rows, np.int64)
-    total = 0
-    for _, batch in batches(corpus, text_column=text_column):
-        ids, _ = tokenizer.encode(batch)
-        total += len(ids)
-        uses += np.bincount(ids[ids < tokenizer.rows], minlength=tokenizer.rows)
-    ids_of_tokens = sorted(tokenizer.token_bytes)
+    if isinstance(corpus, Fertility):
+        counted = corpus.total
+    else:
+        counted = TextCounts()
+        for _, batch in batches(corpus, text_column=text_column):
+            ids, _ = tokenizer.encode(batch)
+            counted.add(tokens=len(ids))
+            counted.add_uses(ids)
+    uses: Counts = np.zeros(max(tokenizer.rows, len(counted.uses)), np.int64)
+    uses[: len(counted.uses)] = counted.uses
+    ids_of_tokens = list(tokenizer.token_bytes)
     unused = [id for id in ids_of_tokens if uses[id] == 0]
-    return CorpusUse(total, unused, [id for id in ids_of_tokens if 0 < uses[id] < rare])
+    return CorpusUse(counted.tokens, unused, [id for id in ids_of_tokens if 0 < uses[id] < rare])
