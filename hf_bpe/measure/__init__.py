@@ -7,7 +7,7 @@ is None: never NaN.
 
 from __future__ import annotations
 
-from hf_bpe.measure.billing import Bill, Item, bill
+from hf_bpe.measure.billing import Bill, Item, bill, bill_of_requests
 from hf_bpe.measure.bits import BitsPerByte, bits_per_byte
 from hf_bpe.measure.embedding_shares import EmbeddingShare, embedding_share
 from hf_bpe.measure.fertilities import Fertility, TextCounts, fertility
@@ -49,6 +49,7 @@ __all__ = [
     "Throughput",
     "VocabularyReport",
     "bill",
+    "bill_of_requests",
     "bits_per_byte",
     "embedding_share",
     "fertility",

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from hf_bpe.chat.prefixes.requests import Request, read_requests
+from hf_bpe.measure.prefixes import log_reader
 from hf_bpe.measure.results import Column, Result, Table, change
 from hf_bpe.measure.texts import batches
 from hf_bpe.measure.tokens import measured
@@ -124,10 +126,48 @@ def bill(
             chosen = buckets == bucket
             old_texts, old_tokens = counts.get(bucket, (0, 0))
             counts[bucket] = old_texts + int(chosen.sum()), old_tokens + int(lengths[chosen].sum())
-    items = {
-        bucket: Item(count, tokens, _price(price_per_million, bucket)) for bucket, (count, tokens) in counts.items()
-    }
-    return Bill(source.name, items, currency)
+    return Bill(source.name, _items(counts, price_per_million), currency)
+
+
+def bill_of_requests(
+    requests: Any,
+    *,
+    tokenizer: Any,
+    price_per_million: float | Mapping[str, float],
+    bucket_of: Callable[[Request], str] | None = None,
+    currency: str = "",
+    name: str | None = None,
+) -> Bill:
+    """Count the tokens of the prompts of a log, with what templates add, and what they cost.
+
+    Args:
+        requests: The log: see `hf_bpe.chat.prefix_report`.
+        tokenizer: Encodes texts: of any library. One of transformers renders messages as well.
+        price_per_million: What a million tokens costs, for all or by bucket.
+        bucket_of: Tells the bucket of a request. By default all are in one, `"requests"`.
+        currency: How amounts are named.
+        name: How the tokenizer is named.
+
+    Raises:
+        ValueError: A request can't be read, a price is no number, or a bucket has none.
+        TypeError: `requests` is no log.
+
+    Example:
+        >>> bill_of_requests("requests.jsonl", tokenizer=tokenizer, price_per_million=3).price
+        41.2
+    """
+    _check_prices(price_per_million)
+    label, reader = log_reader(tokenizer, name)
+    counts: dict[str, tuple[int, int]] = {}
+    for request in read_requests(requests, reader):
+        bucket = "requests" if bucket_of is None else bucket_of(request)
+        texts, tokens = counts.get(bucket, (0, 0))
+        counts[bucket] = texts + 1, tokens + len(request.ids)
+    return Bill(label, _items(counts, price_per_million), currency)
+
+
+def _items(counts: Mapping[str, tuple[int, int]], prices: float | Mapping[str, float]) -> dict[str, Item]:
+    return {bucket: Item(texts, tokens, _price(prices, bucket)) for bucket, (texts, tokens) in counts.items()}
 
 
 def _check_prices(prices: float | Mapping[str, float]) -> None:

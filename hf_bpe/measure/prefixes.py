@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase
 
 from hf_bpe.chat.prefixes import BREAKS, PrefixReport, prefix_report
 from hf_bpe.measure.results import Column, Result, Table, ratio
-from hf_bpe.measure.tokens import measured
+from hf_bpe.measure.tokens import Measured, measured
 
 BLOCK_SIZE = 16
 """How many tokens a block of vLLM's cache has."""
@@ -52,7 +52,7 @@ class PrefixReuse(Result):
 def prefix(
     requests: Iterable[Any] | Any,
     *,
-    tokenizer: PreTrainedTokenizerBase | None = None,
+    tokenizer: Any = None,
     block_size: int = BLOCK_SIZE,
     name: str | None = None,
 ) -> PrefixReuse:
@@ -60,7 +60,8 @@ def prefix(
 
     Args:
         requests: The log: see `hf_bpe.chat.prefix_report`.
-        tokenizer: Renders messages and encodes texts. Without one, texts are counted in bytes.
+        tokenizer: Encodes texts: of any library. One of transformers renders messages as well. Without one, texts are
+            counted in bytes.
         block_size: How many tokens a block of the cache has: 16 in vLLM.
         name: How the tokenizer is named.
 
@@ -72,8 +73,26 @@ def prefix(
         >>> prefix("requests.jsonl", tokenizer=tokenizer).share
         0.976
     """
-    report = prefix_report(requests, tokenizer=tokenizer, block_size=block_size)
-    return PrefixReuse(name or ("no tokenizer" if tokenizer is None else measured(tokenizer).name), report)
+    label, reader = log_reader(tokenizer, name)
+    return PrefixReuse(label, prefix_report(requests, tokenizer=reader, block_size=block_size))
+
+
+class _TextsOnly:
+    """A tokenizer without chat templates, as a log is read: called as those of transformers are."""
+
+    def __init__(self, tokenizer: Measured) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(self, text: str, **_options: Any) -> dict[str, Any]:
+        return {"input_ids": self._tokenizer.encode([text])[0]}
+
+
+def log_reader(tokenizer: Any, name: str | None) -> tuple[str, Any]:
+    """Return the name of a tokenizer, and what reads a log with it. Only those of transformers render messages."""
+    if tokenizer is None:
+        return name or "no tokenizer", None
+    source = measured(tokenizer, name=name)
+    return source.name, tokenizer if isinstance(tokenizer, PreTrainedTokenizerBase) else _TextsOnly(source)
 
 
 @dataclass(frozen=True)
@@ -122,7 +141,7 @@ class FieldOrder(Result):
 def field_order(
     requests: Iterable[Mapping[str, str]],
     *,
-    tokenizer: PreTrainedTokenizerBase | None = None,
+    tokenizer: Any = None,
     block_size: int = BLOCK_SIZE,
     separator: str = "\n",
     name: str | None = None,
@@ -150,13 +169,13 @@ def field_order(
             raise ValueError(f"request {index} has the fields {list(prompt)}, and the first one has {given}.")
     values = {field: len({prompt[field] for prompt in prompts}) for field in given}
     stable = sorted(given, key=values.__getitem__)
+    label, reader = log_reader(tokenizer, name)
     before, after = (
         prefix_report(
             [separator.join(prompt[field] for field in order) for prompt in prompts],
-            tokenizer=tokenizer,
+            tokenizer=reader,
             block_size=block_size,
         )
         for order in (given, stable)
     )
-    label = name or ("no tokenizer" if tokenizer is None else measured(tokenizer).name)
     return FieldOrder(label, given, stable, values, before, after)

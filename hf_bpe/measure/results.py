@@ -84,6 +84,10 @@ class Result:
         """Return the result as tables."""
         raise NotImplementedError
 
+    def shown_tables(self) -> list[Table]:
+        """Return the tables that are printed."""
+        return self.tables()
+
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON."""
         return {"title": self.title, "tables": {table.title: table.as_json() for table in self.tables()}}
@@ -108,7 +112,7 @@ class Result:
         from rich.console import Group
         from rich.text import Text
 
-        return Group(Text(shown(self.title)), *map(_rich_table, self.tables()))
+        return Group(Text(shown(self.title)), *map(_rich_table, self.shown_tables()))
 
     def _repr_html_(self) -> str:
         from hf_bpe.measure.pages import section_of
@@ -145,6 +149,19 @@ class Comparison(Result):
         others = {table.title: table for table in self.second.tables()}
         found = [_compared(table, others[table.title]) for table in self.first.tables() if table.title in others]
         return [table for table in found if table.rows]
+
+    def shown_tables(self) -> list[Table]:
+        """Return the first figure of each row alone: all of them are too many to read."""
+        names = [getattr(result, "tokenizer", None) for result in (self.first, self.second)]
+        return [_first_figure(table, *(names if all(names) else ("first", "second"))) for table in self.tables()]
+
+
+def _first_figure(table: Table, *names: str) -> Table:
+    place = len(table.keys) - 1
+    figure = table.rows[0][place]
+    columns = [*table.keys[:-1], *(Column(shown(name), "number") for name in names), table.columns[-1]]
+    rows = [[*row[:place], *row[place + 1 :]] for row in table.rows if row[place] == figure]
+    return Table(f"{table.title}: {figure}", columns, rows)
 
 
 def _compared(table: Table, other: Table) -> Table:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from libraries import in_every_library, small
 
-from hf_bpe import measure
+from hf_bpe import HfBpeTokenizer, measure
 from hf_bpe.vocabulary import Vocabulary
 
 PLAIN = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 16, "num_attention_heads": 4, "dtype": "float16"}
@@ -62,6 +62,34 @@ def test_a_bill_of_nothing_is_nothing() -> None:
     found = measure.bill(small(), [], price_per_million=5)
 
     assert (found.tokens, found.price, found.error_of(found)) == (0, 0, {"all": None})
+
+
+def test_a_log_of_requests_is_billed_with_what_the_template_adds() -> None:
+    tokenizer = HfBpeTokenizer.from_vocabulary(small())
+    tokenizer.chat_template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"
+    chat = [{"role": "user", "content": "the cat"}]
+    log = [chat, {"messages": chat}, "the", [1, 2, 3]]
+
+    found = measure.bill_of_requests(
+        log, tokenizer=tokenizer, price_per_million=1, bucket_of=lambda request: "chat" if request.messages else "other"
+    )
+
+    rendered = len(tokenizer.apply_chat_template(chat, tokenize=True)["input_ids"])
+    assert {name: (item.texts, item.tokens) for name, item in found.items.items()} == {
+        "chat": (2, 2 * rendered),
+        "other": (2, 4),
+    }
+    assert rendered == len("[user]") + 3
+
+
+def test_texts_of_a_log_are_billed_with_every_library() -> None:
+    for made in in_every_library().values():
+        found = measure.bill_of_requests(["the cat", {"text": "the"}], tokenizer=made, price_per_million=1)
+
+        assert found.tokens == 4
+        assert (
+            measure.prefix(["the cat"] * 2, tokenizer=made, block_size=1).share == 2 / 6
+        )  # the last token is always computed
 
 
 @pytest.mark.parametrize(

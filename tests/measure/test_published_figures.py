@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import lzma
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import tokenizers
 
 from hf_bpe import measure
 from hf_bpe.vocabulary import Vocabulary
@@ -109,3 +112,31 @@ def test_shares_of_a_prefix_cache_are_as_published(reused: int, total: int, shar
     assert found.report.requests[1].reused == reused
     assert found.report.requests[1].tokens == total
     assert f"{found.report.requests[1].share:.1%}" == share
+
+
+@pytest.mark.parametrize("real_vocabulary", ["gpt2", "llama3"], indirect=True)
+def test_figures_over_the_corpora_equal_an_independent_count(
+    real_vocabulary: Path, shared: Path, tmp_path: Path
+) -> None:
+    theirs = tokenizers.Tokenizer.from_file(str(real_vocabulary))
+    theirs.encode_special_tokens = True
+    lines = {path.name: first_lines(path) for path in sorted((shared / "bench" / "corpora").glob("*.txt*"))}
+    for name, texts in lines.items():
+        (tmp_path / name).with_suffix(".txt").write_text("".join(texts), encoding="utf-8", newline="")
+
+    found = measure.fertility(real_vocabulary, {name: (tmp_path / name).with_suffix(".txt") for name in lines})
+
+    assert len(lines) == 6
+    for name, texts in lines.items():
+        count = found.by_source[name]
+        rows = [encoding.ids for encoding in theirs.encode_batch(texts, add_special_tokens=False)]
+        assert (count.texts, count.tokens) == (len(texts), sum(map(len, rows)))
+        assert count.bytes == len("".join(texts).encode())
+        assert np.array_equal(np.flatnonzero(count.uses), sorted({id for row in rows for id in row}))
+
+
+def first_lines(path: Path) -> list[str]:
+    """Return the first lines of a corpus, each with its newline."""
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rb") as file:
+        head = file.read(200_000)
+    return [f"{line}\n" for line in head[: head.rindex(b"\n")].decode("utf-8").split("\n")]
