@@ -33,7 +33,7 @@ Source = Annotated[
 Corpus = Annotated[
     list[str],
     typer.Argument(
-        metavar="CORPUS...",
+        metavar="CORPUS",
         help="Text (each line is one), JSON lines, Parquet or Arrow; - is stdin.",
         show_default=False,
     ),

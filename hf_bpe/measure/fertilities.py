@@ -129,7 +129,7 @@ class Fertility(Result):
             *(Column("texts"), Column("words"), Column("bytes"), Column("tokens", compared=True)),
             Column("tokens per word", "number", compared=True),
             Column("bytes per token", "number", compared=True),
-            Column("characters per token", "number", compared=True),
+            Column("chars per token", "number", compared=True),
             Column("one-token words", "share", compared=True),
             Column("fallback tokens", "share", compared=True),
             Column("Renyi efficiency", "number", compared=True),

@@ -207,16 +207,31 @@ def shown(text: str) -> str:
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
+def _is_short_key(table: Table, place: int) -> bool:
+    return place < len(table.keys) and all(len(written(row[place], "text")) <= _KEY_WIDTH for row in table.rows)
+
+
+def _least_width(table: Table, place: int) -> int:
+    """Return how narrow a column may become: a number is never cut, nor a word of a heading."""
+    column = table.columns[place]
+    cells = max((len(written(row[place], column.form)) for row in table.rows), default=0)
+    if column.form == "text":
+        return min(cells, _KEY_WIDTH if place < len(table.keys) else 0)
+    return max(cells, *map(len, column.name.split()))
+
+
 def _rich_table(table: Table) -> Any:
     from rich.box import SIMPLE
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    made = RichTable(title=Text(shown(table.title)), title_justify="left", box=SIMPLE, pad_edge=False)
+    made = RichTable(
+        title=Text(shown(table.title)), title_justify="left", box=SIMPLE, padding=(0, 1), collapse_padding=True
+    )
     for place, column in enumerate(table.columns):
-        longest = max((len(shown(str(row[place]))) for row in table.rows), default=0) if place < len(table.keys) else 0
         justify: Any = "left" if column.form == "text" else "right"
-        made.add_column(Text(column.name), overflow="fold", justify=justify, min_width=min(longest, _KEY_WIDTH))
+        width, short = _least_width(table, place), _is_short_key(table, place)
+        made.add_column(Text(column.name), overflow="fold", justify=justify, min_width=width, no_wrap=short)
     for row in table.rows:
         cells = zip(row, table.columns, strict=True)
         made.add_row(*(Text(written(cell, column.form)) for cell, column in cells))

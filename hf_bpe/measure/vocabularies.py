@@ -18,6 +18,7 @@ from hf_bpe.measure.tokens import Counts, Measured, measured
 PARTIAL = "part of a character"
 
 _SHOWN = 20
+_SINGLE_LENGTHS = 16
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class VocabularyReport(Result):
         """Return tables: tokens by script and by length, what is odd, and the longest tokens."""
         size = len(self.tokens)
         scripts = [(name, count, ratio(count, size)) for name, count in self.by_script.items()]
-        lengths = [(str(length), count, ratio(count, size)) for length, count in self.by_length.items()]
+        lengths = [(name, count, ratio(count, size)) for name, count in self._lengths().items()]
         figures = (Column("tokens", compared=True), Column("share", "share", compared=True))
         longest = [(self._text(id), str(id), len(self.tokens[id])) for id in self.longest]
         return [
@@ -82,6 +83,14 @@ class VocabularyReport(Result):
             Table("What stands out", [Column("what", "text"), *figures, Column("some", "text")], self._odd(size)),
             Table("Longest tokens", [Column("token", "text"), Column("id", "text"), Column("bytes")], longest),
         ]
+
+    def _lengths(self) -> dict[str, int]:
+        """Return how many tokens have so many bytes, those of the rare lengths together."""
+        counts: Counter[str] = Counter()
+        for length, count in self.by_length.items():
+            until = 1 << (length - 1).bit_length()
+            counts[str(length) if length <= _SINGLE_LENGTHS else f"{until // 2 + 1}-{until}"] += count
+        return dict(counts)
 
     def _odd(self, size: int) -> list[list[Cell]]:
         doubles = [id for group in self.near_duplicates for id in group]

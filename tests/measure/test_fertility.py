@@ -218,6 +218,16 @@ def test_markup_and_controls_are_shown_not_obeyed() -> None:
     assert "\x1b" not in str(found)
 
 
+def test_numbers_and_words_of_headings_are_never_cut() -> None:
+    found = measure.fertility(small(), {"a": "the cat\n" * 400_000, "a source with quite a long name": "the"})
+
+    lines = str(found).splitlines()
+
+    assert max(map(len, lines)) <= 120
+    assert any("3,200,000" in line and "1,600,000" in line for line in lines)
+    assert any("efficiency" in line for line in lines)
+
+
 def test_parity_compares_languages_with_one() -> None:
     found = measure.parity(small(), {"English": ["the cat"], "Chinese": ["你好"]})
 

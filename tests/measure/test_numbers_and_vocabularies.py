@@ -101,6 +101,18 @@ def test_a_vocabulary_is_counted_by_script_and_length() -> None:
     assert [RANKS[token] for token in (b"the", b" the", b"The")] in found.near_duplicates
 
 
+def test_rare_lengths_are_shown_together() -> None:
+    ranks = dict(DIGITS)
+    for length in range(2, 34):
+        ranks[b"-" * length] = len(ranks)
+    found = measure.vocabulary(Vocabulary.from_ranks(ranks, split_pattern="gpt2", added_tokens={}))
+
+    rows = {row["bytes"]: row["tokens"] for row in found.tables()[1].as_json()}
+
+    assert list(rows) == [*map(str, range(1, 17)), "17-32", "33-64"]
+    assert (rows["17-32"], rows["33-64"], sum(rows.values())) == (16, 1, len(ranks))
+
+
 def test_a_vocabulary_is_the_same_in_every_library() -> None:
     found = {
         name: measure.vocabulary(made, "the cat", name="same").as_json() for name, made in in_every_library().items()
