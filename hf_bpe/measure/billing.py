@@ -83,7 +83,7 @@ class Bill(Result):
         texts = sum(item.texts for item in self.items.values())
         price = Column(f"price, {self.currency}" if self.currency else "price", "number", compared=True)
         columns = [Column("bucket", "text"), Column("texts"), Column("tokens", compared=True), price]
-        return [Table("Bill", columns, [*rows, ("all", texts, self.tokens, self.price)], plotted="tokens")]
+        return [Table("Bill", columns, [*rows, ("all", texts, self.tokens, self.price)], plotted=["tokens"])]
 
 
 def bill(

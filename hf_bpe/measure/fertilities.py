@@ -135,7 +135,7 @@ class Fertility(Result):
             Column("Renyi efficiency", "number", compared=True),
         ]
         rows = [self._row(name, count) for name, count in counts.items()]
-        return Table(f"Tokens {title}", columns, rows, plotted="bytes per token")
+        return Table(f"Tokens {title}", columns, rows, plotted=["bytes per token"])
 
     def _row(self, name: str, count: TextCounts) -> list[Cell]:
         return [

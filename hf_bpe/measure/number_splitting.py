@@ -119,7 +119,7 @@ class Numbers(Result):
         keyed = [Column("digits", "text"), *same]
         surroundings = [[str(length.digits), *_shares(length)] for length in self.lengths]
         return [
-            Table("Numbers by their length", columns, rows, plotted="ways"),
+            Table("Numbers by their length", columns, rows, plotted=["ways"]),
             Table("Numbers that are split as when they stand alone", keyed, surroundings),
         ]
 

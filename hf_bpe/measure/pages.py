@@ -7,6 +7,7 @@ bars are drawn by the widths of elements.
 from __future__ import annotations
 
 import html
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
@@ -24,6 +25,7 @@ h1, h2, h3, p { overflow-wrap: anywhere; }
 .hfbpe-table .text { text-align: left; overflow-wrap: anywhere; min-width: 5rem; max-width: 30rem; }
 .hfbpe-table td { font-variant-numeric: tabular-nums; }
 .hfbpe-bar { display: block; height: .45rem; min-width: 1px; background: #4a7fd6; border-radius: 2px; }
+.hfbpe-bar + .hfbpe-bar { background: #e0913a; margin-top: 1px; }
 .hfbpe-bars { min-width: 9rem; }
 """
 
@@ -82,16 +84,20 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _bars(table: Table) -> list[str]:
-    """Return the last cell of each row: a bar for the plotted column, as long as its share of the largest."""
-    if table.plotted is None:
+    """Return the last cell of each row: its bars, each as long as its share of the largest like it."""
+    if not table.plotted:
         return [""] * len(table.rows)
-    place = [column.name for column in table.columns].index(table.plotted)
-    values = [_number(row[place]) for row in table.rows]
-    largest = max(values, default=0) or 1
-    return [
-        f'<td class="hfbpe-bars"><span class="hfbpe-bar" style="width:{value / largest:.1%}"></span></td>'
-        for value in values
-    ]
+    places = [[column.name for column in table.columns].index(name) for name in table.plotted]
+    scale = table.scale
+    largest: dict[Cell, float] = defaultdict(float)
+    for row in table.rows:
+        largest[scale(row)] = max(largest[scale(row)], *(_number(row[place]) for place in places))
+    return [_bar([_number(row[place]) / (largest[scale(row)] or 1) for place in places]) for row in table.rows]
+
+
+def _bar(shares: Sequence[float]) -> str:
+    bars = (f'<span class="hfbpe-bar" style="width:{share:.1%}"></span>' for share in shares)
+    return f'<td class="hfbpe-bars">{"".join(bars)}</td>'
 
 
 def _number(cell: Cell) -> float:

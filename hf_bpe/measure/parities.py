@@ -43,7 +43,7 @@ class Parity(Result):
         columns = [Column("language", "text"), Column("tokens", compared=True), factor]
         ordered = sorted(self.tokens.items(), key=lambda item: item[1])
         rows = [(name, count, self.premium(name)) for name, count in ordered]
-        return [Table("Tokens of parallel text", columns, rows, plotted=factor.name)]
+        return [Table("Tokens of parallel text", columns, rows, plotted=[factor.name])]
 
 
 def parity(

@@ -46,7 +46,7 @@ class PrefixReuse(Result):
         columns = [Column("log", "text"), Column("requests"), *reused, Column("share", "share", compared=True)]
         lost = [(f"{kind}: {BREAKS[kind]}", place, tokens) for (kind, place), tokens in report.lost.items()]
         breaks = [Column("what breaks prefixes", "text"), Column("where", "text"), Column("lost", compared=True)]
-        return [Table("Prefix cache", columns, [whole]), Table("Broken prefixes", breaks, lost, plotted="lost")]
+        return [Table("Prefix cache", columns, [whole]), Table("Broken prefixes", breaks, lost, plotted=["lost"])]
 
 
 def prefix(

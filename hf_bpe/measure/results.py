@@ -50,13 +50,15 @@ class Table:
         title: What it is about.
         columns: Its columns.
         rows: Its rows.
-        plotted: The column that a page draws as bars.
+        plotted: The columns that a page draws as bars.
+        figure: The column that says which rows have bars of one scale. None where all have.
     """
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
-    plotted: str | None = None
+    plotted: Sequence[str] = ()
+    figure: str | None = None
 
     def as_json(self) -> list[dict[str, Cell]]:
         """Return the rows, each by the names of the columns."""
@@ -65,6 +67,11 @@ class Table:
     def key_of(self, row: Sequence[Cell]) -> tuple[Cell, ...]:
         """Return the cells that name a row."""
         return tuple(row[: len(self.keys)])
+
+    def scale(self, row: Sequence[Cell]) -> Cell:
+        """Return what tells which rows have bars of the same scale."""
+        names = [column.name for column in self.columns]
+        return row[names.index(self.figure)] if self.figure is not None else None
 
     @property
     def keys(self) -> list[Column]:
@@ -176,7 +183,8 @@ def _compared(table: Table, other: Table) -> Table:
             one, two = row[place], match[place]
             rows.append([*key, column.name, one, two, change(one, two)])
     named = [*table.keys, Column("figure", "text"), Column("first", "number"), Column("second", "number")]
-    return Table(table.title, [*named, Column("change", "share")], rows)
+    columns = [*named, Column("change", "share")]
+    return Table(table.title, columns, rows, plotted=("first", "second"), figure="figure")
 
 
 def change(first: Cell, second: Cell) -> float | None:

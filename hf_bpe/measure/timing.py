@@ -65,7 +65,7 @@ class Throughput(Result):
             [name, speed.bytes, speed.tokens, *(_rate(speed.bytes, spent) for spent in (speed.first, speed.best))]
             for name, speed in self.speeds.items()
         ]
-        return [Table("Throughput", columns, rows, plotted="MB/s, best")]
+        return [Table("Throughput", columns, rows, plotted=["MB/s, best"])]
 
 
 def _rate(size: int, seconds: float) -> float | None:

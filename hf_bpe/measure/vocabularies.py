@@ -78,8 +78,8 @@ class VocabularyReport(Result):
         figures = (Column("tokens", compared=True), Column("share", "share", compared=True))
         longest = [(self._text(id), str(id), len(self.tokens[id])) for id in self.longest]
         return [
-            Table("Tokens by script", [Column("script", "text"), *figures], scripts, plotted="tokens"),
-            Table("Tokens by their length in bytes", [Column("bytes", "text"), *figures], lengths, plotted="tokens"),
+            Table("Tokens by script", [Column("script", "text"), *figures], scripts, plotted=["tokens"]),
+            Table("Tokens by their length in bytes", [Column("bytes", "text"), *figures], lengths, plotted=["tokens"]),
             Table("What stands out", [Column("what", "text"), *figures, Column("some", "text")], self._odd(size)),
             Table("Longest tokens", [Column("token", "text"), Column("id", "text"), Column("bytes")], longest),
         ]

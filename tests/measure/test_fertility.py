@@ -8,15 +8,18 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import datasets
 import numpy as np
 import pytest
 import sentencepiece
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import RANKS, in_every_library, small
+from transformers import PreTrainedTokenizerFast
 from vocabularies import installed
 
-from hf_bpe import CorpusError, measure
+from hf_bpe import CorpusError, HfBpeTokenizer, measure
 from hf_bpe.characters import script_of, scripts_of
 from hf_bpe.measure.kinds import kinds_of
 from hf_bpe.measure.texts import batches
@@ -125,6 +128,38 @@ def test_the_kind_of_a_text_follows_its_rule(text: str, kind: str) -> None:
 def test_scripts_and_kinds_of_many_are_those_of_one(texts: list[str]) -> None:
     assert scripts_of(texts) == [script_of(text) for text in texts]
     assert kinds_of(texts) == [measure.kind_of(text) for text in texts]
+
+
+@given(st.lists(st.text(max_size=30), max_size=5))
+def test_any_texts_give_finite_figures_that_add_up(texts: list[str]) -> None:
+    found = measure.fertility(small(), texts)
+
+    json.loads(json.dumps(found.as_json(), allow_nan=False))
+    for counts in (found.by_source, found.by_script, found.by_kind):
+        for name in ("texts", "words", "characters", "bytes", "tokens", "single_token_words", "fallback_tokens"):
+            assert sum(getattr(count, name) for count in counts.values()) == getattr(found.total, name)
+    assert found.total.uses.sum() == found.total.tokens
+    efficiency = found.total.renyi_efficiency(found.vocab_size)
+    assert efficiency is None or 0 <= efficiency <= 1
+
+
+def test_datasets_and_tokenizers_of_transformers_are_taken() -> None:
+    rows = datasets.Dataset.from_dict({"text": ["the cat", None, "你好"], "label": [1, 2, 3]})
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer.from_str(small().core.to_json()))
+
+    found = [
+        measure.fertility(small(), ["the cat", "你好"], name="same"),
+        measure.fertility(fast, rows, name="same"),
+        measure.fertility(HfBpeTokenizer.from_vocabulary(small()), rows.to_iterable_dataset(), name="same"),
+    ]
+
+    assert found[0].as_json() == found[1].as_json() == found[2].as_json()
+    assert found[0].total.texts == 2
+
+
+def test_what_is_no_tokenizer_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"hf_bpe knows tokenizers of hf_bpe, .*, got <class 'int'>"):
+        measure.fertility(3, "a")
 
 
 @pytest.mark.parametrize("texts", [[], "", [""], {"empty": []}, {"empty": [""]}, [None], ["\n"], "a", "\ud800", "語"])

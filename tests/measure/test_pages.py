@@ -93,6 +93,18 @@ def test_a_page_escapes_every_token_and_fetches_nothing() -> None:
     assert 'name="viewport"' in page
 
 
+def test_a_comparison_has_two_bars_of_one_scale_for_each_figure() -> None:
+    first, second = (
+        measure.bill(made, {"a": ["the cat"], "b": ["you"]}, price_per_million=1) for made in (evil(), small())
+    )
+
+    page = measure.page_of([first.compared_with(second)])
+
+    assert [row["first"] for row in first.compared_with(second).tables()[0].as_json()][:1] == [7]
+    assert 'style="width:70.0%"></span><span class="hfbpe-bar" style="width:30.0%"' in page
+    assert 'style="width:100.0%"></span><span class="hfbpe-bar" style="width:60.0%"' in page
+
+
 def test_a_coloured_text_has_an_id_for_each_token() -> None:
     for name, made in in_every_library().items():
         text = measure.show(made, "the 你\n<b>", name="x")
