@@ -72,7 +72,7 @@ def _section(result: Result) -> Iterator[str]:
 def _table(table: Table) -> Iterator[str]:
     yield f'<h3>{_text(table.title)}</h3>\n<div class="hfbpe-table"><table>'
     heads = (f'<th class="{_class(column.form)}">{_text(column.name)}</th>' for column in table.columns)
-    yield f"<tr>{''.join(heads)}{'<th></th>' if table.plotted else ''}</tr>"
+    yield f"<tr>{''.join(heads)}{_bar_head(table)}</tr>"
     bars = _bars(table)
     for row, bar in zip(table.rows, bars, strict=True):
         cells = (
@@ -93,6 +93,10 @@ def _bars(table: Table) -> list[str]:
     for row in table.rows:
         largest[scale(row)] = max(largest[scale(row)], *(_number(row[place]) for place in places))
     return [_bar([_number(row[place]) / (largest[scale(row)] or 1) for place in places]) for row in table.rows]
+
+
+def _bar_head(table: Table) -> str:
+    return f'<th class="text">{_text(", ".join(table.plotted))}</th>' if table.plotted else ""
 
 
 def _bar(shares: Sequence[float]) -> str:

@@ -101,6 +101,7 @@ def test_a_comparison_has_two_bars_of_one_scale_for_each_figure() -> None:
     page = measure.page_of([first.compared_with(second)])
 
     assert [row["first"] for row in first.compared_with(second).tables()[0].as_json()][:1] == [7]
+    assert '<th class="text">first, second</th>' in page
     assert 'style="width:70.0%"></span><span class="hfbpe-bar" style="width:30.0%"' in page
     assert 'style="width:100.0%"></span><span class="hfbpe-bar" style="width:60.0%"' in page
 
