@@ -31,6 +31,7 @@ if _typing.TYPE_CHECKING:
     __version__: str
     from hf_bpe import chat as chat
     from hf_bpe import embeddings as embeddings
+    from hf_bpe import measure as measure
     from hf_bpe.chunking import split_by_tokens, truncate_to_tokens
     from hf_bpe.converting import convert
     from hf_bpe.extension import ExtensionReport, SideBySide, add_words, extend, prune, retrain_for
@@ -75,7 +76,7 @@ __all__ = [
     "truncate_to_tokens",
 ]
 
-_LAZY_MODULES = ("chat", "embeddings")
+_LAZY_MODULES = ("chat", "embeddings", "measure")
 _LAZY = {
     "ExtensionReport": "extension",
     "SideBySide": "extension",

@@ -14,7 +14,7 @@ import hf_bpe
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
-    {"_advice", "errors", "byte_alphabet", "split_patterns", "_native"},
+    {"_advice", "errors", "byte_alphabet", "characters", "split_patterns", "_native"},
     {"parallelism", "pipeline_json", "trainer_settings"},
     {"character_pipeline", "html_text", "known_encodings", "pipeline_identity", "vocabulary"},
     {"formats", "special_tokens"},
@@ -23,7 +23,7 @@ LAYERS: tuple[set[str], ...] = (
     {"tokenizer"},
     {"chunking", "fingerprinting", "from_formats", "showing", "token_files"},
     {"chat", "verification"},
-    {"converting", "embeddings", "extension", "linting", "pinning"},
+    {"converting", "embeddings", "extension", "linting", "measure", "pinning"},
     {"__init__"},
     {"cli"},
 )
