@@ -8,9 +8,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import tokenizers
 from hostile import HOSTILE
+from libraries import in_every_library
 
 from hf_bpe import HfBpeTokenizer, show, train
+from hf_bpe.measure import measured
 
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 
@@ -128,8 +131,40 @@ def test_special_tokens_that_are_added_are_shown_on_demand(byte_level: HfBpeToke
     assert repr(show(byte_level, "")) == "'': '<s>' 0\n'': '</s>' 1"
 
 
+def test_tokenizers_of_every_library_show_the_same_spans() -> None:
+    text = "the cat 你\n🙂<b>"
+
+    found = {name: show(made, text, name="one") for name, made in in_every_library().items()}
+
+    assert "".join(span.text for span in found["tiktoken"].spans) == text
+    for shown in found.values():
+        assert [(span.text, span.ids) for span in shown.spans] == [
+            (span.text, span.ids) for span in found["tiktoken"].spans
+        ]
+    assert {shown.name for shown in found.values()} == {"one"}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_any_text_is_shown_whole_with_a_tokenizer_of_stock(text: str) -> None:
+    stock = in_every_library()["tokenizers"]
+
+    shown = show(stock, text)
+
+    assert "".join(span.text for span in shown.spans) == text
+    assert shown.ids == measured(stock).encode([text])[0].tolist()
+
+
+def test_a_library_that_normalizes_says_where_tokens_stand() -> None:
+    stock = tokenizers.Tokenizer.from_str(str(in_every_library()["tokenizers"].to_str()))  # type: ignore[attr-defined]
+    stock.normalizer = tokenizers.normalizers.NFKC()
+
+    shown = show(stock, "ｔｈｅ ①")
+
+    assert [(span.text, span.ids) for span in shown.spans] == [("ｔｈｅ", (257,)), (" ", (32,)), ("①", (49,))]
+
+
 def test_other_objects_are_refused(byte_level: HfBpeTokenizer) -> None:
-    with pytest.raises(TypeError, match=r"show\(\) takes an HfBpeTokenizer first, got str"):
-        show("text", byte_level)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"hf_bpe knows tokenizers of .*, got <class 'int'>"):
+        show(3, "text")
     with pytest.raises(TypeError, match=r"show\(\) takes a str, got list"):
         show(byte_level, ["text"])  # type: ignore[arg-type]

@@ -65,7 +65,7 @@ def measure(
     """Show tokens by corpus, script and kind of content, how numbers split, what the vocabulary holds and costs."""
     with reported_failures():
         from hf_bpe.measure import Comparison, fertility, measured, page_of, shared_tokens
-        from hf_bpe.measure import show as coloured
+        from hf_bpe.showing import show as coloured
 
         with whole_files(path for path in (html, json) if path is not None) as files:
             texts, places = _texts(corpus), dict(files)

@@ -18,7 +18,6 @@ from hf_bpe.measure.pages import page_of
 from hf_bpe.measure.parities import Parity, parity
 from hf_bpe.measure.prefixes import FieldOrder, PrefixReuse, field_order, prefix
 from hf_bpe.measure.results import Column, Comparison, Result, Table
-from hf_bpe.measure.showing import ColouredText, show
 from hf_bpe.measure.timing import Speed, Throughput, throughput
 from hf_bpe.measure.tokens import Measured, measured
 from hf_bpe.measure.vocabularies import CorpusUse, SharedTokens, VocabularyReport, shared_tokens, vocabulary
@@ -27,7 +26,6 @@ from hf_bpe.measure.words import words_of
 __all__ = [
     "Bill",
     "BitsPerByte",
-    "ColouredText",
     "Column",
     "Comparison",
     "CorpusUse",
@@ -63,7 +61,6 @@ __all__ = [
     "parity",
     "prefix",
     "shared_tokens",
-    "show",
     "spelled",
     "throughput",
     "vocabulary",

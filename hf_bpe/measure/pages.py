@@ -1,18 +1,18 @@
 """Results as one HTML page that needs nothing else: no script, no font, nothing that is fetched.
 
-A token may be `</script>`, and a corpus may hold anything: every text passes `_text`. Tables scroll on a narrow screen,
-bars are drawn by the widths of elements.
+A token may be `</script>`, and a corpus may hold anything: every text passes `escaped`. Tables scroll on a narrow
+screen, bars are drawn by the widths of elements.
 """
 
 from __future__ import annotations
 
-import html
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
-from hf_bpe.measure.results import Cell, Result, Table, shown, written
-from hf_bpe.measure.showing import TOKEN_STYLE, ColouredText
+from hf_bpe.html_text import escaped
+from hf_bpe.measure.results import Cell, Result, Table, written
+from hf_bpe.shown_text import PAGE_STYLE, Shown
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 1.5rem auto; max-width: 72rem; padding: 0 1rem; color: #222; }
@@ -30,16 +30,16 @@ h1, h2, h3, p { overflow-wrap: anywhere; }
 """
 
 
-def page_of(results: Sequence[Result], texts: Sequence[ColouredText] = (), *, title: str = "Tokenizer report") -> str:
+def page_of(results: Sequence[Result], texts: Sequence[Shown] = (), *, title: str = "Tokenizer report") -> str:
     """Return results, and texts coloured by token, as one page.
 
     Args:
         results: What measures returned.
-        texts: What `show` returned.
+        texts: What `hf_bpe.show` returned.
         title: The title of the page.
 
     Example:
-        >>> Path("report.html").write_text(page_of([numbers(tokenizer)]), encoding="utf-8")
+        >>> Path("report.html").writeescaped(page_of([numbers(tokenizer)]), encoding="utf-8")
     """
     return "\n".join(_page(results, texts, title)) + "\n"
 
@@ -49,34 +49,34 @@ def section_of(result: Result) -> str:
     return "\n".join([f"<style>{_STYLE}</style>", *_section(result)])
 
 
-def _page(results: Sequence[Result], texts: Sequence[ColouredText], title: str) -> Iterator[str]:
+def _page(results: Sequence[Result], texts: Sequence[Shown], title: str) -> Iterator[str]:
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{_text(title)}</title>\n<style>{_STYLE}{TOKEN_STYLE}</style>\n</head>\n<body>"
-    yield f"<h1>{_text(title)}</h1>"
+    yield f"<title>{escaped(title)}</title>\n<style>{_STYLE}{PAGE_STYLE}</style>\n</head>\n<body>"
+    yield f"<h1>{escaped(title)}</h1>"
     for result in results:
         yield from _section(result)
     if texts:
         yield "<h2>Text by token</h2>\n<p>Each colour is a token; its id shows on hover.</p>"
     for text in texts:
-        yield f"<h3>{_text(text.tokenizer)}: {len(text.ids):,} tokens</h3>\n{text.to_html()}"
+        yield f"<h3>{escaped(text.name)}: {len(text.ids):,} tokens</h3>\n{text.to_html(inline=False)}"
     yield "</body>\n</html>"
 
 
 def _section(result: Result) -> Iterator[str]:
-    yield f"<h2>{_text(result.title)}</h2>"
+    yield f"<h2>{escaped(result.title)}</h2>"
     for table in result.tables():
         yield from _table(table)
 
 
 def _table(table: Table) -> Iterator[str]:
-    yield f'<h3>{_text(table.title)}</h3>\n<div class="hfbpe-table"><table>'
-    heads = (f'<th class="{_class(column.form)}">{_text(column.name)}</th>' for column in table.columns)
+    yield f'<h3>{escaped(table.title)}</h3>\n<div class="hfbpe-table"><table>'
+    heads = (f'<th class="{_class(column.form)}">{escaped(column.name)}</th>' for column in table.columns)
     yield f"<tr>{''.join(heads)}{_bar_head(table)}</tr>"
     bars = _bars(table)
     for row, bar in zip(table.rows, bars, strict=True):
         cells = (
-            f'<td class="{_class(column.form)}">{_text(written(cell, column.form))}</td>'
+            f'<td class="{_class(column.form)}">{escaped(written(cell, column.form))}</td>'
             for cell, column in zip(row, table.columns, strict=True)
         )
         yield f"<tr>{''.join(cells)}{bar}</tr>"
@@ -96,7 +96,7 @@ def _bars(table: Table) -> list[str]:
 
 
 def _bar_head(table: Table) -> str:
-    return f'<th class="text">{_text(", ".join(table.plotted))}</th>' if table.plotted else ""
+    return f'<th class="text">{escaped(", ".join(table.plotted))}</th>' if table.plotted else ""
 
 
 def _bar(shares: Sequence[float]) -> str:
@@ -110,7 +110,3 @@ def _number(cell: Cell) -> float:
 
 def _class(form: str) -> str:
     return "text" if form == "text" else "number"
-
-
-def _text(text: str) -> str:
-    return html.escape(shown(text))

@@ -26,19 +26,20 @@ class Measured:
     Special tokens that a text spells out are ordinary text here, and no template adds any: it is the text that counts.
 
     Attributes:
+        side: The tokenizer itself.
         name: How reports name it.
     """
 
     def __init__(self, side: sides.Side, name: str) -> None:
-        self._side = side
+        self.side = side
         self.name = name
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, Counts]:
         """Return the ids of all texts in a row, and how many each text has."""
-        if isinstance(self._side, sides.Ours):
-            ids, ends = self._side.core.encode_to_numpy(texts, add_special_tokens=False, split_special_tokens=True)
+        if isinstance(self.side, sides.Ours):
+            ids, ends = self.side.core.encode_to_numpy(texts, add_special_tokens=False, split_special_tokens=True)
             return ids, np.diff(ends.astype(np.int64))
-        rows = self._side.encode(texts, special_tokens=False)
+        rows = self.side.encode(texts, special_tokens=False)
         lengths = np.fromiter(map(len, rows), np.int64, len(rows))
         flat = np.fromiter((id for row in rows for id in row), np.uint32, int(lengths.sum()))
         return flat, lengths
@@ -53,12 +54,12 @@ class Measured:
 
     def special_tokens(self) -> list[str]:
         """Return the added tokens."""
-        return self._side.added_tokens()
+        return self.side.added_tokens()
 
     @cached_property
     def token_bytes(self) -> Mapping[int, bytes]:
         """The bytes that each token stands for, by its id, in the order of ids. Added tokens are left out."""
-        return dict(sorted(_token_bytes(self._side)))
+        return dict(sorted(_token_bytes(self.side)))
 
     def fallback(self, ids: Ids) -> NDArray[np.bool_]:
         """Return which of these ids are byte pieces, or stand for a part of a character.
@@ -78,11 +79,11 @@ class Measured:
 
     @cached_property
     def _byte_pieces(self) -> list[int]:
-        if isinstance(self._side, sides.SentencePiece):
-            model = self._side._processor
+        if isinstance(self.side, sides.SentencePiece):
+            model = self.side._processor
             return [id for id in range(model.get_piece_size()) if model.is_byte(id)]
-        if isinstance(self._side, sides.Ours | sides.Stock) and not _is_byte_level(self._side):
-            return [id for token, id in _vocab(self._side).items() if _BYTE_PIECE.fullmatch(token)]
+        if isinstance(self.side, sides.Ours | sides.Stock) and not _is_byte_level(self.side):
+            return [id for token, id in _vocab(self.side).items() if _BYTE_PIECE.fullmatch(token)]
         return []
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The same small vocabulary in several libraries, for tests of the measures."""
+"""The same small vocabulary in several libraries, for tests of what takes any of them."""
 
 from __future__ import annotations
 
