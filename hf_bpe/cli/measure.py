@@ -64,14 +64,14 @@ def measure(
 ) -> None:
     """Show tokens by corpus, script and kind of content, how numbers split, what the vocabulary holds and costs."""
     with reported_failures():
-        from hf_bpe.measure import Comparison, fertility, measured, page_of, shared_tokens
+        from hf_bpe.measure import Comparison, fertilities, measured, page_of, shared_tokens
         from hf_bpe.showing import show as coloured
 
         with whole_files(path for path in (html, json) if path is not None) as files:
             texts, places = _texts(corpus), dict(files)
             paths = [tokenizer] if against is None else [tokenizer, against]
             sources = [measured(path, name=_name(path, paths)) for path in paths]
-            counted = [fertility(source, texts, text_column=text_column) for source in sources]
+            counted = fertilities(sources, texts, text_column=text_column)
             if not counted[0].total.tokens:
                 message("warning: there is no text in the corpus")
             options = {"price": price, "throughput": throughput, "text_column": text_column}
@@ -136,9 +136,9 @@ def _of_model(config: Path | None, context: int | None) -> list[Result]:
 
 
 def _sample(texts: Any, text_column: str) -> str:
+    """Return how each corpus begins."""
     from hf_bpe.measure.texts import batches
 
-    """Return how each corpus begins."""
     first = (next(batches(source, text_column=text_column), ("", [])) for source in texts.values())
     return "".join("".join(batch[:_LINES])[:_SAMPLE].rstrip() + "\n" for _, batch in first)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from hf_bpe.measure.billing import Bill, Item, bill, bill_of_requests
 from hf_bpe.measure.bits import BitsPerByte, bits_per_byte
 from hf_bpe.measure.embedding_shares import EmbeddingShare, embedding_share
-from hf_bpe.measure.fertilities import Fertility, TextCounts, fertility
+from hf_bpe.measure.fertilities import Fertility, fertilities, fertility
 from hf_bpe.measure.kinds import kind_of
 from hf_bpe.measure.kv_caching import KVCache, kv_cache
 from hf_bpe.measure.number_splitting import NumberLength, Numbers, grouped, numbers, spelled
@@ -18,6 +18,7 @@ from hf_bpe.measure.pages import page_of
 from hf_bpe.measure.parities import Parity, parity
 from hf_bpe.measure.prefixes import FieldOrder, PrefixReuse, field_order, prefix
 from hf_bpe.measure.results import Column, Comparison, Result, Table
+from hf_bpe.measure.text_counts import TextCounts
 from hf_bpe.measure.timing import Speed, Throughput, throughput
 from hf_bpe.measure.tokens import Measured, measured
 from hf_bpe.measure.vocabularies import CorpusUse, SharedTokens, VocabularyReport, shared_tokens, vocabulary
@@ -50,6 +51,7 @@ __all__ = [
     "bill_of_requests",
     "bits_per_byte",
     "embedding_share",
+    "fertilities",
     "fertility",
     "field_order",
     "grouped",

@@ -2,95 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hf_bpe.characters import scripts_of
-from hf_bpe.measure.kinds import kinds_of
-from hf_bpe.measure.results import Cell, Column, Result, Table, ratio
+from hf_bpe.measure.facts import Facts, Label, Labels, facts_of
+from hf_bpe.measure.results import Cell, Column, Result, Table
+from hf_bpe.measure.text_counts import TextCounts
 from hf_bpe.measure.texts import batches
 from hf_bpe.measure.tokens import Counts, Ids, Measured, measured
-from hf_bpe.measure.words import WordRule, count_words, words_of
-
-Label = Callable[[str], str]
-
-_ALPHA = 2.5
-"""The order of the Renyi entropy: with it the efficiency goes best with translation quality (Zouhar et al., 2023)."""
-
-
-@dataclass
-class TextCounts:
-    """What was counted in some texts.
-
-    Attributes:
-        texts: How many there are.
-        words: How many words they have.
-        characters: How many code points.
-        bytes: How many bytes, as UTF-8.
-        tokens: How many tokens they take.
-        single_token_words: How many words are one token, alone or behind a space.
-        fallback_tokens: How many tokens are byte pieces, or stand for a part of a character.
-        uses: How often each id is used.
-    """
-
-    texts: int = 0
-    words: int = 0
-    characters: int = 0
-    bytes: int = 0
-    tokens: int = 0
-    single_token_words: int = 0
-    fallback_tokens: int = 0
-    uses: Counts = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
-
-    @property
-    def tokens_per_word(self) -> float | None:
-        """The fertility. None without a word."""
-        return ratio(self.tokens, self.words)
-
-    @property
-    def bytes_per_token(self) -> float | None:
-        """How much text a token holds. None without a token."""
-        return ratio(self.bytes, self.tokens)
-
-    @property
-    def characters_per_token(self) -> float | None:
-        """The same in characters."""
-        return ratio(self.characters, self.tokens)
-
-    @property
-    def single_token_share(self) -> float | None:
-        """The share of words that are one token."""
-        return ratio(self.single_token_words, self.words)
-
-    @property
-    def fallback_share(self) -> float | None:
-        """The share of tokens that are part of a character."""
-        return ratio(self.fallback_tokens, self.tokens)
-
-    def renyi_efficiency(self, vocab_size: int) -> float | None:
-        """Return how evenly the ids are used: the Renyi entropy of order 2.5 over the highest one possible.
-
-        1 is every id as often as any other; None where there is no token, or one id only to choose from.
-        """
-        if not self.tokens or vocab_size < 2:
-            return None
-        shares = self.uses[self.uses > 0] / self.tokens
-        entropy = np.log(np.sum(shares**_ALPHA)) / (1 - _ALPHA)
-        return max(0.0, float(entropy / np.log(vocab_size)))
-
-    def add(self, **more: int) -> None:
-        """Add to the counts of these names."""
-        for name, count in more.items():
-            setattr(self, name, getattr(self, name) + count)
-
-    def add_uses(self, ids: Ids) -> None:
-        """Count ids."""
-        more = np.bincount(ids, minlength=len(self.uses))
-        more[: len(self.uses)] += self.uses
-        self.uses = more
+from hf_bpe.measure.words import WordRule, sums, words_of
 
 
 @dataclass(frozen=True)
@@ -183,49 +106,71 @@ def fertility(
         3.1
     """
     source = measured(tokenizer, name=name)
-    counted = _Counted(source, words, script_of, kind_of)
+    found = fertilities([source], texts, words=words, script_of=script_of, kind_of=kind_of, text_column=text_column)
+    return found[0]
+
+
+def fertilities(
+    tokenizers: Sequence[Any],
+    texts: Any,
+    *,
+    words: WordRule = words_of,
+    script_of: Label | None = None,
+    kind_of: Label | None = None,
+    text_column: str = "text",
+) -> list[Fertility]:
+    """Count the tokens of texts with several tokenizers, reading the texts once: see `fertility`.
+
+    Example:
+        >>> first, second = fertilities([mine, "llama3"], stream)
+        >>> print(first.compared_with(second))
+    """
+    counted = [_Counted(measured(tokenizer)) for tokenizer in tokenizers]
     for origin, batch in batches(texts, text_column=text_column):
-        counted.add(origin, batch)
-    named = (dict(sorted(counts.items())) for counts in (counted.by_script, counted.by_kind))
-    return Fertility(source.name, len(source.token_bytes), counted.total, counted.by_source, *named)
+        facts = facts_of(batch, words, script_of, kind_of)
+        for count in counted:
+            count.add(origin, batch, facts)
+    return [count.result() for count in counted]
 
 
 class _Counted:
-    """Counts that grow batch by batch."""
+    """Counts of one tokenizer that grow batch by batch."""
 
-    def __init__(self, tokenizer: Measured, words: WordRule, script_of: Label | None, kind_of: Label | None) -> None:
-        self._tokenizer, self._words, self._script_of, self._kind_of = tokenizer, words, script_of, kind_of
-        self.total = TextCounts()
-        self.by_source: dict[str, TextCounts] = {}
-        self.by_script: dict[str, TextCounts] = {}
-        self.by_kind: dict[str, TextCounts] = {}
+    def __init__(self, tokenizer: Measured) -> None:
+        self._tokenizer = tokenizer
+        self._total = TextCounts()
+        self._by_source: dict[str, TextCounts] = {}
+        self._by_script: dict[str, TextCounts] = {}
+        self._by_kind: dict[str, TextCounts] = {}
 
-    def add(self, origin: str, texts: list[str]) -> None:
+    def add(self, origin: str, texts: list[str], facts: Facts) -> None:
         """Count texts from one source."""
         ids, lengths = self._tokenizer.encode(texts)
-        words, singles = count_words(self._tokenizer, texts, self._words)
         found = {
-            "words": words,
-            "characters": np.fromiter(map(len, texts), np.int64, len(texts)),
-            "bytes": np.fromiter((len(text.encode("utf-8", "surrogatepass")) for text in texts), np.int64, len(texts)),
+            "words": facts.words.counts,
+            "characters": facts.characters,
+            "bytes": facts.bytes,
             "tokens": lengths,
-            "single_token_words": singles,
-            "fallback_tokens": _sums(self._tokenizer.fallback(ids), lengths),
+            "single_token_words": facts.words.single(self._tokenizer),
+            "fallback_tokens": sums(self._tokenizer.fallback(ids), lengths),
         }
-        scripts = scripts_of(texts) if self._script_of is None else [self._script_of(text) for text in texts]
-        kinds: Sequence[str] = kinds_of(texts) if self._kind_of is None else [self._kind_of(text) for text in texts]
-        for counts, labels in ((self.by_script, scripts), (self.by_kind, kinds)):
+        for counts, labels in ((self._by_script, facts.scripts), (self._by_kind, facts.kinds)):
             _spread(counts, labels, found, ids)
-        for count in (self.total, self.by_source.setdefault(origin, TextCounts())):
+        for count in (self._total, self._by_source.setdefault(origin, TextCounts())):
             _add(count, found, ids)
 
+    def result(self) -> Fertility:
+        """Return what was counted."""
+        named = (dict(sorted(counts.items())) for counts in (self._by_script, self._by_kind))
+        size = len(self._tokenizer.token_bytes)
+        return Fertility(self._tokenizer.name, size, self._total, self._by_source, *named)
 
-def _spread(counts: dict[str, TextCounts], labels: Sequence[str], found: Mapping[str, Counts], ids: Ids) -> None:
+
+def _spread(counts: dict[str, TextCounts], labels: Labels, found: Mapping[str, Counts], ids: Ids) -> None:
     """Add what was found to the counts of the label that each text has."""
-    names, codes = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)
-    of_token = np.repeat(codes, found["tokens"])
-    for code, name in enumerate(names.tolist()):
-        chosen = codes == code
+    of_token = np.repeat(labels.codes, found["tokens"])
+    for code, name in enumerate(labels.names):
+        chosen = labels.codes == code
         part = {what: values[chosen] for what, values in found.items()}
         _add(counts.setdefault(name, TextCounts()), part, ids[of_token == code])
 
@@ -233,11 +178,3 @@ def _spread(counts: dict[str, TextCounts], labels: Sequence[str], found: Mapping
 def _add(count: TextCounts, found: Mapping[str, Counts], ids: Ids) -> None:
     count.add(texts=len(found["tokens"]), **{name: int(values.sum()) for name, values in found.items()})
     count.add_uses(ids)
-
-
-def _sums(flags: Any, lengths: Counts) -> Counts:
-    """Return how many flags are set in each stretch of these lengths."""
-    until = np.concatenate([[0], np.cumsum(flags, dtype=np.int64)])
-    ends = np.cumsum(lengths)
-    sums: Counts = until[ends] - until[ends - lengths]
-    return sums

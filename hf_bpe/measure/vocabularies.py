@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from hf_bpe.characters import scripts_of
-from hf_bpe.measure.fertilities import Fertility, TextCounts
+from hf_bpe.measure.fertilities import Fertility
 from hf_bpe.measure.results import Cell, Column, Result, Table, ratio
+from hf_bpe.measure.text_counts import TextCounts
 from hf_bpe.measure.texts import batches
 from hf_bpe.measure.tokens import Counts, Measured, measured
 

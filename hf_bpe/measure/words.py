@@ -7,10 +7,13 @@ word by itself. Whoever has a better rule, such as `jieba.lcut`, passes it as `w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from hf_bpe.measure.tokens import Counts, Measured
 
@@ -18,7 +21,9 @@ WordRule: TypeAlias = Callable[[str], Iterable[str]]
 
 _WITHOUT_SPACES = ("Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan")
 _CLASS = "".join(rf"\p{{Script={name}}}" for name in _WITHOUT_SPACES)
-_WORD: Any = regex.compile(rf"(?:(?=\p{{L}})[{_CLASS}])\p{{M}}*|(?:(?!(?=\p{{L}})[{_CLASS}])\S)+")
+_WORD: Any = regex.compile(
+    rf"(?:(?=\p{{L}})[{_CLASS}])\p{{M}}*|(?:(?!(?=\p{{L}})[{_CLASS}])[^\s\x1c-\x1f])+"
+)  # white space as str.split has it
 
 
 def words_of(text: str) -> list[str]:
@@ -34,18 +39,41 @@ def words_of(text: str) -> list[str]:
     return found
 
 
-def count_words(tokenizer: Measured, texts: Sequence[str], rule: WordRule) -> tuple[Counts, Counts]:
-    """Return how many words each text has, and how many of these are one token, alone or behind a space."""
-    listed = [list(rule(text)) for text in texts]
-    single = _single(tokenizer, list({word for words in listed for word in words}))
-    counts = np.fromiter(map(len, listed), np.int64, len(listed))
-    singles = np.fromiter((sum(map(single.__contains__, words)) for words in listed), np.int64, len(listed))
-    return counts, singles
+@dataclass(frozen=True)
+class Words:
+    """The words of a batch of texts.
+
+    Attributes:
+        counts: How many words each text has.
+        distinct: Each word that there is, once.
+        codes: Which of these each word is, text after text.
+    """
+
+    counts: Counts
+    distinct: Sequence[str]
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, texts: Sequence[str], rule: WordRule) -> Words:
+        """Return the words of texts by a rule."""
+        listed = [list(rule(text)) for text in texts]
+        counts = np.fromiter(map(len, listed), np.int64, len(listed))
+        flat = list(chain.from_iterable(listed))
+        places = {word: place for place, word in enumerate(dict.fromkeys(flat))}
+        return cls(counts, list(places), np.fromiter(map(places.__getitem__, flat), np.int64, len(flat)))
+
+    def single(self, tokenizer: Measured) -> Counts:
+        """Return how many words of each text are one token, alone or behind a space."""
+        if not self.distinct:
+            return np.zeros(len(self.counts), np.int64)
+        alone = tokenizer.lengths(self.distinct) == 1
+        behind = tokenizer.lengths([f" {word}" for word in self.distinct]) == 1
+        return sums((alone | behind)[self.codes], self.counts)
 
 
-def _single(tokenizer: Measured, words: list[str]) -> set[str]:
-    if not words:
-        return set()
-    alone = tokenizer.lengths(words) == 1
-    behind = tokenizer.lengths([f" {word}" for word in words]) == 1
-    return {word for word, is_single in zip(words, (alone | behind).tolist(), strict=True) if is_single}
+def sums(flags: NDArray[np.bool_], lengths: Counts) -> Counts:
+    """Return how many flags are set in each stretch of these lengths."""
+    until = np.concatenate([[0], np.cumsum(flags, dtype=np.int64)])
+    ends = np.cumsum(lengths)
+    found: Counts = until[ends] - until[ends - lengths]
+    return found
