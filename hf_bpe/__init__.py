@@ -31,9 +31,13 @@ if _typing.TYPE_CHECKING:
     __version__: str
     from hf_bpe import chat as chat
     from hf_bpe import embeddings as embeddings
+    from hf_bpe import measure as measure
+    from hf_bpe.chunking import split_by_tokens, truncate_to_tokens
     from hf_bpe.converting import convert
     from hf_bpe.extension import ExtensionReport, SideBySide, add_words, extend, prune, retrain_for
+    from hf_bpe.fingerprinting import fingerprint
     from hf_bpe.linting import lint
+    from hf_bpe.showing import show
     from hf_bpe.token_files import encode_files
     from hf_bpe.verification import compare
 
@@ -57,6 +61,7 @@ __all__ = [
     "convert",
     "encode_files",
     "extend",
+    "fingerprint",
     "from_gguf",
     "from_gpt2",
     "from_sentencepiece",
@@ -65,10 +70,13 @@ __all__ = [
     "lint",
     "prune",
     "retrain_for",
+    "show",
+    "split_by_tokens",
     "train",
+    "truncate_to_tokens",
 ]
 
-_LAZY_MODULES = ("chat", "embeddings")
+_LAZY_MODULES = ("chat", "embeddings", "measure")
 _LAZY = {
     "ExtensionReport": "extension",
     "SideBySide": "extension",
@@ -77,9 +85,13 @@ _LAZY = {
     "convert": "converting",
     "encode_files": "token_files",
     "extend": "extension",
+    "fingerprint": "fingerprinting",
     "lint": "linting",
     "prune": "extension",
     "retrain_for": "extension",
+    "show": "showing",
+    "split_by_tokens": "chunking",
+    "truncate_to_tokens": "chunking",
 }
 
 

@@ -14,16 +14,16 @@ import hf_bpe
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
-    {"_advice", "errors", "byte_alphabet", "split_patterns", "_native"},
+    {"_advice", "errors", "byte_alphabet", "characters", "split_patterns", "_native"},
     {"parallelism", "pipeline_json", "trainer_settings"},
-    {"character_pipeline", "known_encodings", "vocabulary"},
+    {"character_pipeline", "html_text", "known_encodings", "pipeline_identity", "shown_text", "vocabulary"},
     {"formats", "special_tokens"},
     {"auto", "backend", "corpus", "documents", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
     {"batch", "methods", "retraining", "training"},
     {"tokenizer"},
-    {"from_formats", "token_files"},
+    {"chunking", "fingerprinting", "from_formats", "token_files"},
     {"chat", "verification"},
-    {"converting", "embeddings", "extension", "linting"},
+    {"converting", "embeddings", "extension", "linting", "measure", "pinning", "showing"},
     {"__init__"},
     {"cli"},
 )

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from test_cli import assert_failed, run
 
-from hf_bpe import CorpusError, HfBpeTokenizer, encode_files, train
+from hf_bpe import CorpusError, HfBpeTokenizer, encode_files, fingerprint, train
 from hf_bpe.documents import reading, streams
 from hf_bpe.token_files.spool import Spool
 from hf_bpe.token_files.targets import SUFFIXES
@@ -62,6 +62,7 @@ def test_a_file_of_ids_holds_what_encoding_gives(
     assert loaded(out) == wanted
     assert (report.documents, report.ids) == (len(TEXTS), sum(map(len, wanted)))
     assert report.dtype == "uint16"
+    assert json.loads(out.with_suffix(".json").read_text())["tokenizer"] == fingerprint(tokenizer)
     assert not report.resumed
     assert sorted(report.files) == sorted(path for path in tmp_path.iterdir() if path != corpus)
 

@@ -14,9 +14,10 @@ import tokenizers
 from conftest import real_vocabulary_file
 
 import hf_bpe
+from hf_bpe.characters import script_of
 from hf_bpe.formats import tiktoken_encoding
 from hf_bpe.verification import Agreement, Difference, compare, texts
-from hf_bpe.verification.changes import SAMPLES, changes_between, script_of
+from hf_bpe.verification.changes import SAMPLES, changes_between
 from hf_bpe.verification.merge_orders import moved, rows
 from hf_bpe.verification.shrinking import shrink
 from hf_bpe.verification.sides import library
@@ -237,7 +238,7 @@ def test_equal_ids_with_other_text_are_a_difference_too() -> None:
 
 
 def test_what_is_no_tokenizer_is_named() -> None:
-    with pytest.raises(TypeError, match=r"compare\(\) knows tokenizers of hf_bpe, .*, got <class 'int'>"):
+    with pytest.raises(TypeError, match=r"hf_bpe knows tokenizers of hf_bpe, .*, got <class 'int'>"):
         compare(vocabulary(), 3)
 
 

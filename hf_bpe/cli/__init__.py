@@ -17,6 +17,8 @@ from hf_bpe.cli.diff import diff
 from hf_bpe.cli.encode import decode, encode
 from hf_bpe.cli.extend import extend
 from hf_bpe.cli.lint import lint
+from hf_bpe.cli.measure import measure
+from hf_bpe.cli.pin import check_pin, pin
 from hf_bpe.cli.prune import prune
 from hf_bpe.cli.resize import resize
 from hf_bpe.cli.train import train
@@ -36,10 +38,13 @@ app.command(short_help="Turn ids into text.")(decode)
 app.command(short_help="Convert a tokenizer to another format, verified.")(convert)
 app.command(short_help="Show where two tokenizers differ.")(diff)
 app.command(short_help="Find what is wrong or odd in a vocabulary.")(lint)
+app.command(short_help="Measure what texts cost with a tokenizer.")(measure)
 app.command(short_help="Add tokens, learned from text; old ids stay.")(extend)
 app.command(short_help="Make one token of each of some chosen words.")(add_words)
 app.command(short_help="Drop tokens that a corpus doesn't need.")(prune)
 app.command(short_help="Make a model's embeddings follow its vocabulary.")(resize)
+app.command(short_help="Write down which tokenizer a model has.")(pin)
+app.command("check-pin", short_help="Fail if that tokenizer changed, and show what.")(check_pin)
 app.add_typer(chat)
 
 

@@ -57,7 +57,7 @@ def diff(
                 json_line({"first": str(first), "second": str(second), **changes.as_json(), **found.as_json()}) + "\n"
             )
         else:
-            lines = _lines(changes, show)
+            lines = lines_of(changes, show)
             write("".join(f"{printable(line)}\n" for line in lines))
             write(f"{printable(str(found), keep_lines=True)}\n")
         if exit_code and (changes.any or not found):
@@ -67,7 +67,8 @@ def diff(
 diff.__doc__ = f"{diff.__doc__}\n\n\b{_EXAMPLES}"
 
 
-def _lines(changes: Changes, show: int) -> Iterator[str]:
+def lines_of(changes: Changes, show: int) -> Iterator[str]:
+    """Yield changes as lines for a terminal, with so many tokens and texts of each kind."""
     yield f"tokens with the same id: {changes.shared:,}"
     yield from _some("tokens with another id", changes.moved, show, lambda ids: f"{ids[0]} -> {ids[1]}")
     yield from _some("tokens that appeared", changes.appeared, show, str)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from hf_bpe._native import Tokenizer
+from hf_bpe.characters import script_of
 from hf_bpe.extension.report import ChangedLine, NewToken, Saving
-from hf_bpe.verification.changes import script_of
 
 _BATCH = 5_000
 

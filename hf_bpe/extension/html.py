@@ -1,16 +1,15 @@
 """The report of an extension as one HTML page.
 
-A token may be `</script>`, and a corpus may hold anything: every text passes `_text`, there is no script, and nothing
+A token may be `</script>`, and a corpus may hold anything: every text passes `escaped`, there is no script, and nothing
 is fetched.
 """
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hf_bpe.extension.report import ExtensionReport, Saving
+from hf_bpe.html_text import escaped
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #222; }
@@ -22,10 +21,6 @@ span.token { background: #e8f0fe; border-radius: 3px; margin-right: 2px; padding
 span.token:nth-child(even) { background: #fdeeda; }
 .token, .text { font-family: ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 """
-
-# Controls, and what reorders a line: shown as escapes, since a browser would drop or obey them.
-_CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def page_of(report: ExtensionReport) -> str:
@@ -56,7 +51,7 @@ def _page(report: ExtensionReport) -> Iterator[str]:
 
 def _notes(notes: Sequence[str]) -> Iterator[str]:
     for note in notes:
-        yield f"<p>{_text(note)}</p>"
+        yield f"<p>{escaped(note)}</p>"
 
 
 def _savings(report: ExtensionReport) -> Iterator[str]:
@@ -90,8 +85,8 @@ def _section(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]])
     cells = [[_cell(value) for value in row] for row in rows]
     if not cells:
         return
-    yield f"<h2>{_text(title)}</h2>\n<table>"
-    yield f"<tr>{''.join(f'<th>{_text(head)}</th>' for head in heads)}</tr>"
+    yield f"<h2>{escaped(title)}</h2>\n<table>"
+    yield f"<tr>{''.join(f'<th>{escaped(head)}</th>' for head in heads)}</tr>"
     yield from (f"<tr>{''.join(row)}</tr>" for row in cells)
     yield "</table>"
 
@@ -99,17 +94,12 @@ def _section(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]])
 def _cell(value: object) -> str:
     if isinstance(value, int):
         return f'<td class="number">{value}</td>'
-    return f'<td class="text">{_text(str(value))}</td>'
+    return f'<td class="text">{escaped(str(value))}</td>'
 
 
 def _tokens(tokens: Sequence[str]) -> str:
-    return "".join(f'<span class="token">{_text(token)}</span>' for token in tokens)
+    return "".join(f'<span class="token">{escaped(token)}</span>' for token in tokens)
 
 
 def _ids(ids: Sequence[int]) -> str:
     return " ".join(map(str, ids))
-
-
-def _text(text: str) -> str:
-    shown = _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
-    return html.escape(_SURROGATES.sub("\ufffd", shown))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from tqdm.auto import tqdm
 
 from hf_bpe.documents import Documents, Position, open_documents
 from hf_bpe.documents.reading import MAX_DOCUMENT_BYTES, DocumentBatch
+from hf_bpe.fingerprinting import fingerprint
 from hf_bpe.token_files.spool import Spool
 from hf_bpe.token_files.targets import check_target, write_target
 from hf_bpe.tokenizer import HfBpeTokenizer
@@ -116,7 +116,7 @@ def encode_files(
     dtype = np.dtype("<u2" if len(tokenizer) <= 1 << 16 else "<u4")
     settings = {
         "files": [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in corpus.files],
-        "tokenizer": hashlib.sha256(tokenizer._core.to_json(pretty=False).encode()).hexdigest(),
+        "tokenizer": fingerprint(tokenizer),
         "text_column": text_column,
         "documents": documents,
         "add_special_tokens": add_special_tokens,

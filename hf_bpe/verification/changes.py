@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import Any
 
-import regex
-
+from hf_bpe.characters import script_of
 from hf_bpe.vocabulary import Vocabulary
 
 SAMPLES: Mapping[str, str] = {
@@ -33,12 +31,6 @@ SAMPLES: Mapping[str, str] = {
 }
 """A sentence of each language, for whoever gives no corpus: the first of the Universal Declaration of Human Rights."""
 
-_SCRIPTS = (
-    *("Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Telugu", "Thai", "Georgian"),
-    *("Armenian", "Ethiopic", "Khmer", "Myanmar", "Sinhala", "Hangul", "Hiragana", "Katakana", "Han"),
-)
-_NO_LETTERS = "no letters"
-_LOOKED_AT = 2_000
 _BATCH = 10_000
 _EXAMPLES = 20
 
@@ -139,23 +131,3 @@ def _tokens(first: Vocabulary, second: Vocabulary) -> dict[str, Any]:
         "appeared": {token: other[token] for token in sorted(other.keys() - both, key=other.__getitem__)},
         "vanished": {token: one[token] for token in sorted(one.keys() - both, key=one.__getitem__)},
     }
-
-
-def script_of(text: str) -> str:
-    """Return the script that most letters of a text have; kana beside Han is `"Kana and Han"`.
-
-    Example:
-        >>> script_of("Привет, world")
-        'Cyrillic'
-    """
-    start = text[:_LOOKED_AT]
-    found = {script: count for script in _SCRIPTS if (count := len(_pattern(script).findall(start)))}
-    kana = found.pop("Hiragana", 0) + found.pop("Katakana", 0)
-    if kana:
-        found["Kana and Han"] = kana + found.pop("Han", 0)
-    return max(found, key=found.__getitem__, default=_NO_LETTERS)
-
-
-@cache
-def _pattern(script: str) -> regex.Pattern[str]:
-    return regex.compile(rf"\p{{Script={script}}}")

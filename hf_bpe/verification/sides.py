@@ -276,7 +276,7 @@ def side_of(tokenizer: Any) -> Side:
     inner = _inside(tokenizer, kinds)
     if inner is None:
         raise TypeError(
-            f"compare() knows tokenizers of hf_bpe, tokenizers, transformers (fast ones), tiktoken, sentencepiece and "
+            f"hf_bpe knows tokenizers of hf_bpe, tokenizers, transformers (fast ones), tiktoken, sentencepiece and "
             f"mistral-common, got {type(tokenizer)!r}."
         )
     return side_of(inner)
