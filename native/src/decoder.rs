@@ -183,6 +183,11 @@ fn join_bytes<'a>(pieces: impl IntoIterator<Item = Piece<'a>>) -> String {
     for piece in pieces {
         piece.extend(&mut bytes);
     }
+    text_of(bytes)
+}
+
+/// The text of bytes that may hold cut characters: each becomes U+FFFD, as in stock.
+pub fn text_of(bytes: Vec<u8>) -> String {
     // Valid text, the usual case, keeps its buffer.
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

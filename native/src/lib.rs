@@ -7,6 +7,7 @@ pub mod added_tokens;
 pub mod bpe;
 pub mod byte_alphabet;
 pub mod cache;
+pub mod compiled;
 pub mod config;
 pub mod decode_stream;
 pub mod decoder;

@@ -183,6 +183,11 @@ impl Merges {
         }
     }
 
+    /// The same merges, of a vocabulary whose merges [need a heap](Self::need_heap) or don't.
+    pub(crate) fn with_heap(self, need_heap: bool) -> Self {
+        Self { need_heap, ..self }
+    }
+
     /// The number of pairs.
     pub fn len(&self) -> usize {
         self.count

@@ -5,6 +5,7 @@
 
 mod align;
 mod decode;
+mod decode_table;
 mod draw;
 mod encode;
 mod extend;
@@ -53,6 +54,7 @@ pub struct Tokenizer {
     route: Route,
     dropout_seed: Option<u64>,
     ordinary: OnceLock<Option<Arc<Bpe>>>,
+    decode_table: OnceLock<decode_table::DecodeTable>,
     states: state::States,
 }
 
@@ -84,6 +86,11 @@ impl Tokenizer {
             .as_deref()
             .unwrap_or_default();
         let merges = Merges::new(&file.vocab, file.merges.iter(), prefix)?;
+        Self::with_merges(file, merges)
+    }
+
+    /// The same with merges whose ids are known, whatever the file lists.
+    pub(crate) fn with_merges(file: TokenizerFile, merges: Merges) -> Result<Self> {
         let nodes = match &file.added_tokens {
             Value::Null => Vec::new(),
             list => Node::new("added_tokens", list).items()?,
@@ -123,6 +130,7 @@ impl Tokenizer {
             components,
             dropout_seed,
             ordinary: OnceLock::new(),
+            decode_table: OnceLock::new(),
             states: state::States::default(),
         })
     }

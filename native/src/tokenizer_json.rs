@@ -136,6 +136,39 @@ impl TokenizerFile {
         };
         model.finish(components, added_tokens)
     }
+
+    /// The text of this file without its vocabulary and merges, which [`Self::parse`] reads; `None` where it would not
+    /// read the same again, such as a number that no 64 bits hold.
+    pub(crate) fn head(&self) -> Option<String> {
+        let (parts, settings) = (&self.components, &self.settings);
+        let head = serde_json::json!({
+            "truncation": parts.truncation,
+            "padding": parts.padding,
+            "added_tokens": self.added_tokens,
+            "normalizer": parts.normalizer,
+            "pre_tokenizer": parts.pre_tokenizer,
+            "post_processor": parts.post_processor,
+            "decoder": parts.decoder,
+            "model": {
+                "type": "BPE",
+                "dropout": settings.dropout,
+                "unk_token": settings.unk_token,
+                "continuing_subword_prefix": settings.continuing_subword_prefix,
+                "end_of_word_suffix": settings.end_of_word_suffix,
+                "fuse_unk": settings.fuse_unk,
+                "byte_fallback": settings.byte_fallback,
+                "ignore_merges": settings.ignore_merges,
+                "vocab": {},
+                "merges": [],
+            },
+        });
+        let text = head.to_string();
+        let again = Self::parse(text.as_bytes()).ok()?;
+        let same = again.components == self.components
+            && again.added_tokens == self.added_tokens
+            && again.settings == self.settings;
+        same.then_some(text)
+    }
 }
 
 /// What is wrong with the text: it is no JSON, or holds something at a place where that can't stand.

@@ -49,6 +49,27 @@ impl Vocab {
             .collect();
     }
 
+    /// The texts in a row in the order of the file, where each ends, and their ids: what [`Self::from_parts`] takes.
+    pub(crate) fn parts(&self) -> (&[u8], &[u32], &[TokenId]) {
+        (&self.texts.data, &self.texts.ends, &self.ids)
+    }
+
+    /// The vocabulary of such parts, whose texts are distinct; `None` where they don't fit together.
+    pub(crate) fn from_parts(data: Vec<u8>, ends: Vec<u32>, ids: Vec<TokenId>) -> Option<Self> {
+        let text = std::str::from_utf8(&data).ok()?;
+        let fits = ends.is_sorted()
+            && ends.iter().all(|&end| text.is_char_boundary(end as usize))
+            && ends.last().map_or(0, |&end| end as usize) == data.len()
+            && ends.len() == ids.len();
+        let mut vocab = fits.then(|| Self {
+            texts: Arena::of_distinct(data, ends),
+            ids,
+            ..Self::default()
+        })?;
+        vocab.finish();
+        Some(vocab)
+    }
+
     /// The number of token texts.
     pub fn len(&self) -> usize {
         self.ids.len()
@@ -78,6 +99,11 @@ impl Vocab {
         self.by_id.get(id).map(|entry| self.text(entry))
     }
 
+    /// Whether a token has this id.
+    pub fn has_id(&self, id: TokenId) -> bool {
+        self.by_id.get(id).is_some()
+    }
+
     /// All tokens with their ids, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&str, TokenId)> {
         (0..self.ids.len()).map(|entry| (self.text(entry), self.ids[entry]))
@@ -105,21 +131,20 @@ impl TokenBytes {
     /// Reads every token of `vocab` through the byte alphabet. Tokens with a character outside it stand for
     /// no bytes that a text could hold, and are left out.
     pub fn new(vocab: &Vocab) -> Self {
-        let mut table = Self {
-            bytes: Arena::default(),
-            ids: Vec::with_capacity(vocab.len()),
-            by_id: Ids::default(),
-        };
-        let mut buffer = Vec::new();
+        let mut data = Vec::with_capacity(vocab.texts.data.len());
+        let (mut ends, mut ids) = (Vec::with_capacity(vocab.len()), Vec::with_capacity(vocab.len()));
         for (token, id) in vocab.iter() {
-            buffer.clear();
-            if byte_alphabet::extend_with_bytes(token, &mut buffer) {
-                table.bytes.insert(&buffer);
-                table.ids.push(id);
+            if byte_alphabet::extend_with_bytes(token, &mut data) {
+                ends.push(data.len() as u32);
+                ids.push(id);
             }
         }
-        table.by_id = Ids::new(&table.ids);
-        table
+        Self {
+            // The alphabet has one character a byte: distinct texts are distinct bytes.
+            bytes: Arena::of_distinct(data, ends),
+            by_id: Ids::new(&ids),
+            ids,
+        }
     }
 
     /// The number of tokens.
@@ -203,6 +228,22 @@ enum Inserted {
 }
 
 impl Arena {
+    /// Strings that are known to be distinct, in a row with their ends.
+    fn of_distinct(data: Vec<u8>, ends: Vec<u32>) -> Self {
+        let hasher = DefaultHashBuilder::default();
+        let hash = |entry: u32| hasher.hash_one(span(&data, &ends, entry as usize));
+        let mut table = HashTable::with_capacity(ends.len());
+        for entry in 0..ends.len() as u32 {
+            table.insert_unique(hash(entry), entry, |&entry| hash(entry));
+        }
+        Self {
+            data,
+            ends,
+            table,
+            hasher,
+        }
+    }
+
     fn get(&self, entry: usize) -> &[u8] {
         span(&self.data, &self.ends, entry)
     }

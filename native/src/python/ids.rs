@@ -1,5 +1,6 @@
 //! Ids as Python lists, and back.
 
+use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -60,7 +61,7 @@ fn int(py: Python<'_>, id: TokenId) -> Py<PyInt> {
 
 /// Reads a sequence of ids.
 pub fn ids_from(object: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
-    if let Ok(ids) = object.extract::<Vec<TokenId>>() {
+    if let Some(ids) = ids_of_list(object).or_else(|| ids_of_array(object)) {
         return Ok(ids);
     }
     let items = object.try_iter().map_err(|_| {
@@ -71,6 +72,33 @@ pub fn ids_from(object: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
         PyTypeError::new_err(format!("ids must be a sequence of int, got {kind}"))
     })?;
     items.map(|item| id_from(&item?)).collect()
+}
+
+/// Reads a list if all of it are ids.
+fn ids_of_list(object: &Bound<'_, PyAny>) -> Option<Vec<TokenId>> {
+    let list = object.cast::<PyList>().ok()?;
+    let mut ids = Vec::with_capacity(list.len());
+    for item in list.iter() {
+        ids.push(item.extract().ok()?);
+    }
+    Some(ids)
+}
+
+/// Reads a numpy array of one dimension, if all of it are ids.
+fn ids_of_array(object: &Bound<'_, PyAny>) -> Option<Vec<TokenId>> {
+    fn read<T: Element + Copy>(object: &Bound<'_, PyAny>) -> Option<Vec<TokenId>>
+    where
+        TokenId: TryFrom<T>,
+    {
+        let array = object.cast::<PyArray1<T>>().ok()?.try_readonly().ok()?;
+        let ids = array.as_array().into_iter().map(|&id| TokenId::try_from(id).ok());
+        ids.collect()
+    }
+    read::<i64>(object)
+        .or_else(|| read::<u32>(object))
+        .or_else(|| read::<i32>(object))
+        .or_else(|| read::<u16>(object))
+        .or_else(|| read::<u64>(object))
 }
 
 /// Reads one id.

@@ -1,5 +1,6 @@
 //! The seam: converts types, releases the GIL, maps errors. No algorithm lives here.
 
+mod compiled;
 mod decode_stream;
 mod encoding;
 mod errors;
@@ -29,6 +30,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(words::check_extensible, module)?)?;
     module.add_function(wrap_pyfunction!(words::plan_words, module)?)?;
     module.add_function(wrap_pyfunction!(words::crossing_merges, module)?)?;
+    module.add_function(wrap_pyfunction!(compiled::digest_of_file, module)?)?;
+    module.add_function(wrap_pyfunction!(compiled::compile_json, module)?)?;
+    module.add_function(wrap_pyfunction!(compiled::load_compiled, module)?)?;
     module.add_function(wrap_pyfunction!(num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(supported_components, module)?)?;
     Ok(())

@@ -68,6 +68,11 @@ impl<'a> Text<'a> {
     }
 }
 
+/// Decoded bytes as a `str`. Python checks them while it reads them, so that whole text is looked at once.
+pub fn string<'py>(py: Python<'py>, utf8: &[u8]) -> Bound<'py, PyString> {
+    PyString::from_bytes(py, utf8).unwrap_or_else(|_| PyString::new(py, &String::from_utf8_lossy(utf8)))
+}
+
 /// The error for an argument that should be a `str`.
 pub fn wrong_type(object: &Bound<'_, PyAny>, what: &str) -> PyErr {
     let kind = object

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Tokenizer;
+use super::decode_table::DecodeTable;
 use crate::decoder::{self, Decoder, Piece, byte_fallback};
 use crate::parallel;
 use crate::vocab::TokenId;
@@ -14,8 +15,39 @@ impl Tokenizer {
     /// # Errors
     /// [`Error::SplitPattern`]: a regex of the decoder ran into its limits.
     pub fn decode(&self, ids: &[TokenId], skip_special_tokens: bool) -> Result<String> {
+        let bytes = self.decode_to_utf8(ids, skip_special_tokens)?;
+        Ok(decoder::text_of(bytes))
+    }
+
+    /// The bytes that [`Tokenizer::decode`] reads as a text. They are UTF-8 but for characters that are cut.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::decode`].
+    pub fn decode_to_utf8(&self, ids: &[TokenId], skip_special_tokens: bool) -> Result<Vec<u8>> {
+        if let Some(table) = self.decode_table() {
+            return Ok(table.decode(ids, |id, bytes| {
+                if let Some(piece) = self.piece(id, skip_special_tokens) {
+                    piece.extend(bytes);
+                }
+            }));
+        }
         let pieces = ids.iter().filter_map(|&id| self.piece(id, skip_special_tokens));
-        decoder::decode(self.decoder.as_ref(), pieces)
+        decoder::decode(self.decoder.as_ref(), pieces).map(String::into_bytes)
+    }
+
+    /// The bytes by id, made when they are first needed. A vocabulary with huge ids has the first ones only.
+    fn decode_table(&self) -> Option<&DecodeTable> {
+        self.decoder.as_ref().filter(|decoder| decoder.is_byte_level())?;
+        let make = || {
+            let ids = self.max_id().map_or(0, |id| id as usize + 1);
+            let bound = ids.min(4 * (self.bpe.vocab.len() + self.added.len()));
+            DecodeTable::new(bound, |id| match self.piece(id, true)? {
+                Piece::Bytes(bytes) => Some(bytes),
+                Piece::Text(text) => Some(text.as_bytes()),
+                Piece::Token(_) => None,
+            })
+        };
+        Some(self.decode_table.get_or_init(make))
     }
 
     /// The text of each list of ids, on all cores.
@@ -23,8 +55,21 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::decode`].
     pub fn decode_batch(&self, batch: &[Vec<TokenId>], skip_special_tokens: bool) -> Result<Vec<String>> {
+        let texts = self.decode_batch_to_utf8(batch, skip_special_tokens)?;
+        Ok(texts.into_iter().map(decoder::text_of).collect())
+    }
+
+    /// [`Tokenizer::decode_to_utf8`] of each list of ids, on all cores.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::decode`].
+    pub fn decode_batch_to_utf8(
+        &self,
+        batch: &[Vec<TokenId>],
+        skip_special_tokens: bool,
+    ) -> Result<Vec<Vec<u8>>> {
         let sizes: Vec<_> = batch.iter().map(|ids| 4 * ids.len()).collect();
-        let decode = |ids: &Vec<TokenId>| self.decode(ids, skip_special_tokens);
+        let decode = |ids: &Vec<TokenId>| self.decode_to_utf8(ids, skip_special_tokens);
         let parts = parallel::map_parts(&sizes, |part| batch[part].iter().map(decode).collect::<Vec<_>>());
         parts.into_iter().flatten().collect()
     }
