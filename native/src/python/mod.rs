@@ -1,5 +1,6 @@
 //! The seam: converts types, releases the GIL, maps errors. No algorithm lives here.
 
+mod counts;
 mod decode_stream;
 mod encoding;
 mod errors;
@@ -22,6 +23,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<encoding::PyEncoding>()?;
     module.add_class::<decode_stream::PyDecodeStream>()?;
     module.add_class::<train::Counter>()?;
+    module.add_class::<counts::SortedCounts>()?;
+    module.add_class::<counts::SortedCountsBuilder>()?;
+    module.add_class::<counts::CountsChunks>()?;
     module.add_function(wrap_pyfunction!(encoding::rebuild_encoding, module)?)?;
     module.add_function(wrap_pyfunction!(set_worker_process, module)?)?;
     module.add_function(wrap_pyfunction!(words::words_of, module)?)?;
@@ -31,6 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(words::crossing_merges, module)?)?;
     module.add_function(wrap_pyfunction!(num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(supported_components, module)?)?;
+    module.add_function(wrap_pyfunction!(unicode_versions, module)?)?;
     Ok(())
 }
 
@@ -54,4 +59,13 @@ fn supported_components(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         parts.set_item(part, kinds)?;
     }
     Ok(parts)
+}
+
+/// The versions of Unicode that normalizers and split patterns follow.
+#[pyfunction]
+fn unicode_versions(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let versions = PyDict::new(py);
+    versions.set_item("normalizer", crate::normalizer::UNICODE_VERSION)?;
+    versions.set_item("pre_tokenizer", crate::pre_tokenizer::UNICODE_VERSION)?;
+    Ok(versions)
 }
