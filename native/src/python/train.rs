@@ -40,6 +40,9 @@ pub struct Counter {
     pipeline: Arc<Tokenizer>,
     between_added_tokens: bool,
     threads: usize,
+    /// The length from which pretokens are cut.
+    #[pyo3(get)]
+    max_pretoken_bytes: Option<usize>,
 }
 
 #[pymethods]
@@ -70,6 +73,7 @@ impl Counter {
             pipeline: tokenizer.core(),
             between_added_tokens,
             threads: num_threads.unwrap_or_else(parallel::num_threads),
+            max_pretoken_bytes,
         })
     }
 
