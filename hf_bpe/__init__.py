@@ -15,6 +15,7 @@ from hf_bpe.errors import (
     CheckpointError,
     ConversionError,
     CorpusError,
+    CountsError,
     ExtensionError,
     HfBpeError,
     SplitPatternError,
@@ -24,6 +25,7 @@ from hf_bpe.errors import (
 )
 from hf_bpe.from_formats import from_gguf, from_gpt2, from_sentencepiece, from_tekken, from_tiktoken
 from hf_bpe.parallelism import note_worker_process as _note_worker_process
+from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import TrainingReport, train
 
@@ -46,10 +48,12 @@ __all__ = [
     "CheckpointError",
     "ConversionError",
     "CorpusError",
+    "CountsError",
     "ExtensionError",
     "ExtensionReport",
     "HfBpeError",
     "HfBpeTokenizer",
+    "PretokenCounts",
     "SideBySide",
     "SplitPatternError",
     "TokenizerFileError",

@@ -9,8 +9,11 @@ from typing_extensions import Buffer
 
 __all__ = [
     "Counter",
+    "CountsChunks",
     "DecodeStream",
     "Encoding",
+    "SortedCounts",
+    "SortedCountsBuilder",
     "Tokenizer",
     "_rebuild_encoding",
     "check_extensible",
@@ -20,6 +23,7 @@ __all__ = [
     "plan_words",
     "set_worker_process",
     "supported_components",
+    "unicode_versions",
     "words_of",
 ]
 
@@ -224,8 +228,21 @@ class Counter:
     """A table of pretokens and their counts, filled batch by batch; from it a vocabulary is learned."""
 
     def __new__(
-        cls, tokenizer: Tokenizer, *, between_added_tokens: bool = False, num_threads: int | None = None
+        cls,
+        tokenizer: Tokenizer,
+        *,
+        between_added_tokens: bool = False,
+        num_threads: int | None = None,
+        max_memory: int | None = None,
+        temporary_directory: str | None = None,
+        max_pretoken_bytes: int | None = None,
     ) -> Counter: ...
+    @property
+    def max_pretoken_bytes(self) -> int | None: ...
+    @property
+    def cut_pretokens(self) -> int: ...
+    @property
+    def spilled_bytes(self) -> int: ...
     def count(self, texts: Sequence[str]) -> tuple[int, int, int]: ...
     def count_arrow(
         self,
@@ -239,6 +256,8 @@ class Counter:
         large: bool,
     ) -> tuple[int, int, int]: ...
     def count_weighted(self, pretokens: Sequence[tuple[bytes, int]]) -> None: ...
+    def count_sorted(self, counts: SortedCounts) -> None: ...
+    def take_sorted(self) -> SortedCounts: ...
     def counts(self) -> list[tuple[bytes, int]]: ...
     def containing(self, token: str) -> list[tuple[tuple[bytes, int], int]]: ...
     def learn(
@@ -255,6 +274,7 @@ class Counter:
         special_tokens: Sequence[str] = ...,
         reserved_tokens: Sequence[str] = ...,
         last_special_tokens: Sequence[str] = ...,
+        keep: bool = True,
         progress: Callable[[int, int], object] | None = None,
     ) -> tuple[list[str], list[tuple[str, str]]]: ...
     def learn_on(
@@ -268,6 +288,47 @@ class Counter:
         progress: Callable[[int, int], object] | None = None,
     ) -> tuple[list[tuple[str, tuple[int, int] | None, int]], int, int]: ...
     def __len__(self) -> int: ...
+
+@final
+class SortedCounts:
+    """Distinct pretokens in order of bytes and their counts, in memory or in a temporary file without a name."""
+
+    @staticmethod
+    def sum(
+        parts: Sequence[tuple[SortedCounts, int, int]],
+        *,
+        max_memory: int | None = None,
+        temporary_directory: str | None = None,
+    ) -> SortedCounts: ...
+    @property
+    def total(self) -> int: ...
+    @property
+    def text_bytes(self) -> int: ...
+    @property
+    def in_file(self) -> bool: ...
+    def most_common(self, number: int) -> list[tuple[bytes, int]]: ...
+    def chunks(self) -> CountsChunks: ...
+    def __len__(self) -> int: ...
+
+@final
+class CountsChunks:
+    """An iterator of the bytes of pretokens, where they begin and end, and their counts, numbers of 64 bits each."""
+
+    def __iter__(self) -> CountsChunks: ...
+    def __next__(self) -> tuple[bytes, bytes, bytes]: ...
+
+@final
+class SortedCountsBuilder:
+    """Makes counts of chunks that come in order of bytes."""
+
+    def __new__(
+        cls, *, max_memory: int | None = None, temporary_directory: str | None = None
+    ) -> SortedCountsBuilder: ...
+    def push(self, data: Buffer, offsets: Buffer, counts: Buffer) -> None: ...
+    def finish(self) -> SortedCounts: ...
+
+def unicode_versions() -> dict[str, str]:
+    """Return the versions of Unicode that normalizers and split patterns follow."""
 
 def words_of(tokenizer: Tokenizer, text: str) -> list[str]:
     """Return the words that the model sees of a text between its added tokens, as the vocabulary spells them."""

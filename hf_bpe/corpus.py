@@ -42,10 +42,12 @@ class Texts:
     Attributes:
         texts: The strings.
         nulls: How many rows of the batch were None, and left out.
+        bad: How many rows held no text, and were left out as asked.
     """
 
     texts: list[str]
     nulls: int = 0
+    bad: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,11 @@ class Corpus:
 
 
 def open_corpus(
-    source: Source = None, *, files: Sequence[str | Path] | None = None, text_column: str = "text"
+    source: Source = None,
+    *,
+    files: Sequence[str | Path] | None = None,
+    text_column: str = "text",
+    skip_bad_rows: bool = False,
 ) -> Corpus:
     """Return `source`, or the text files `files`, as batches.
 

@@ -9,6 +9,7 @@ Each derives from the built-in that callers of `transformers` and `tokenizers` a
         │   └── SplitPatternError                     a file whose pattern can't be compiled, or ran away on a text
         ├── CheckpointError (ValueError)               a model's files that a vocabulary can't be followed in
         ├── CorpusError (ValueError)                   files of text that can't be read
+        ├── CountsError (ValueError)                   counts that can't be read, or don't go together
         ├── ChatError (ValueError)                    a template that goes beyond its limits, or a chat we refuse
         ├── ExtensionError (ValueError)               words that can't become tokens
         └── TrainingError (ValueError)                a corpus or settings that can't give the vocabulary asked for
@@ -43,6 +44,10 @@ class CheckpointError(HfBpeError, ValueError):
 
 class CorpusError(HfBpeError, ValueError):
     """A file of texts is damaged, or holds no texts. The message names the file, and the line or the column."""
+
+
+class CountsError(HfBpeError, ValueError):
+    """Counts of pretokens can't be read, or can't be added or trained from as asked. The message names both sides."""
 
 
 class ChatError(HfBpeError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tokenizers import AddedToken
@@ -11,13 +12,16 @@ from tokenizers import AddedToken
 from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
 from hf_bpe.corpus import open_corpus
+from hf_bpe.counting import counter_of
+from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
+from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
 from hf_bpe.trainer_settings import TrainerSettings
-from hf_bpe.training import added_token_json, counter_of, train_pipeline
+from hf_bpe.training import added_token_json, train_pipeline
 
 
 def retrain(
     tokenizer_json: str,
-    text_iterator: Iterable[str] | Iterable[list[str]],
+    text_iterator: Iterable[str] | Iterable[list[str]] | PretokenCounts,
     vocab_size: int,
     length: int | None = None,
     new_special_tokens: Sequence[str | AddedToken] | None = None,
@@ -28,6 +32,9 @@ def retrain(
     show_progress: bool = True,
     special_tokens_last: bool = False,
     num_threads: int | None = None,
+    max_memory: int | str | None = None,
+    temporary_directory: str | Path | None = None,
+    max_pretoken_bytes: int | None = MAX_PRETOKEN_BYTES,
     **kwargs: Any,
 ) -> str:
     """Return the `tokenizer.json` of a tokenizer trained anew in the pipeline of another one.
@@ -49,11 +56,15 @@ def retrain(
         show_progress: Whether to show a bar on stderr.
         special_tokens_last: As in `train`.
         num_threads: As in `train`.
+        max_memory: As in `train`.
+        temporary_directory: As in `train`.
+        max_pretoken_bytes: As in `train`.
         **kwargs: Further settings of the stock trainer: `initial_alphabet` and `limit_alphabet`, for characters,
             `continuing_subword_prefix` and `end_of_word_suffix`; `progress_format` is accepted and not needed.
 
     Raises:
         ValueError: The post-processor adds a token that the new vocabulary lacks, or a setting can't be followed.
+        CountsError: Counts were made by another pipeline.
     """
     pipeline = json.loads(tokenizer_json)
     checks.check_numbers(num_threads=num_threads)
@@ -70,8 +81,15 @@ def retrain(
         max_token_length=max_token_length,
         **_stock_settings(kwargs, pipeline),
     )
-    counter = counter_of(pipeline, num_threads, who="tokenizer.json")
-    corpus = open_corpus(text_iterator)
+    limits = CountingLimits.of(
+        max_memory=max_memory, temporary_directory=temporary_directory, max_pretoken_bytes=max_pretoken_bytes
+    )
+    counter = counter_of(pipeline, num_threads, who="tokenizer.json", limits=limits)
+    if isinstance(text_iterator, PretokenCounts):
+        settings = text_iterator.settings
+        wanted = CountSettings.of_pipeline(pipeline, settings.max_pretoken_bytes)
+        settings.check_same(wanted, what="counts and the tokenizer don't go together")
+    corpus = text_iterator if isinstance(text_iterator, PretokenCounts) else open_corpus(text_iterator)
     trained, _ = train_pipeline(
         pipeline,
         counter,

@@ -10,11 +10,10 @@ point.
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +24,11 @@ from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
 from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.character_pipeline import CharacterOptions
-from hf_bpe.corpus import Corpus, Source, Texts, open_corpus
-from hf_bpe.errors import HfBpeError, TrainingError
+from hf_bpe.corpus import Corpus, Source, open_corpus
+from hf_bpe.counting import CountingReport, count_corpus, counter_of, warn_of_cuts
+from hf_bpe.errors import CountsError, TrainingError
+from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
+from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
 from hf_bpe.special_tokens import to_flags
 from hf_bpe.trainer_settings import TrainerSettings
 
@@ -41,7 +43,10 @@ class TrainingReport:
     Attributes:
         texts: How many texts were read.
         null_rows: How many rows were null, and skipped.
+        bad_rows: How many rows held no text, and were skipped as asked.
         bytes: How many bytes the texts have.
+        cut_pretokens: How many pretokens were longer than `max_pretoken_bytes`, and counted in parts.
+        spilled_bytes: How many bytes of counts went to temporary files.
         distinct_pretokens: How many different pretokens they were cut into.
         merges: How many merges were learned.
         vocab_size: How many tokens there are.
@@ -55,6 +60,9 @@ class TrainingReport:
     merges: int = 0
     vocab_size: int = 0
     shortfall: str | None = None
+    bad_rows: int = 0
+    cut_pretokens: int = 0
+    spilled_bytes: int = 0
 
 
 def train(
@@ -81,6 +89,10 @@ def train(
     text_column: str = "text",
     num_threads: int | None = None,
     progress: bool = True,
+    max_memory: int | str | None = None,
+    temporary_directory: str | Path | None = None,
+    max_pretoken_bytes: int | None = MAX_PRETOKEN_BYTES,
+    skip_bad_rows: bool = False,
     chat_template: str | dict[str, str] | None = None,
     **settings: Any,
 ) -> HfBpeTokenizer:
@@ -94,7 +106,8 @@ def train(
 
     Args:
         source: The texts: a str, an iterable of str or of lists of str, a `pathlib.Path`, a `datasets` dataset
-            or stream, an Arrow table or column. It is read once; rows that are null are skipped.
+            or stream, an Arrow table or column. It is read once; rows that are null are skipped. Or `PretokenCounts`,
+            whose settings stand for `split_pattern`, `pre_tokenizer`, `normalizer` and `max_pretoken_bytes`.
         files: Paths of UTF-8 text files, instead of `source`. Each line, with its `\\n`, is a text.
         vocab_size: The number of tokens, special tokens and 256 bytes included.
         alphabet: `"bytes"` or `"characters"`: what words are cut into.
@@ -122,6 +135,13 @@ def train(
         text_column: The column to read of tables and datasets.
         num_threads: How many threads count; by default all cores, within `RAYON_NUM_THREADS`.
         progress: Whether to show a bar on stderr.
+        max_memory: How much memory the table of distinct pretokens takes: bytes, or a text such as `"8MB"`. By default
+            a quarter of the machine's. What doesn't fit goes to temporary files, and is merged exactly. Learning merges
+            takes what it needs: about nine bytes for each byte of distinct pretokens.
+        temporary_directory: Where those files are made, without names; by default where the system has them.
+        max_pretoken_bytes: The length from which a pretoken is cut between characters, and its parts are counted, with
+            a warning; None for none. Where nothing was cut, merges are those of the stock trainer.
+        skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
         chat_template: `"chatml"`, `"llama3"`, `"llama3.1"`, `"qwen2.5"`, `"qwen3"` or another name of
             `hf_bpe.chat.templates.NAMES`: the tokens of this format follow the special tokens, and
             `hf_bpe.chat.install` does the rest. EOS becomes the format's; one named here stays among the stop ids. Or
@@ -185,15 +205,27 @@ def train(
         end_of_word_suffix=end_of_word_suffix,
         reserved_tokens=checks.BYTE_TOKENS if byte_fallback else (),
     )
+    limits = CountingLimits.of(
+        max_memory=max_memory, temporary_directory=temporary_directory, max_pretoken_bytes=max_pretoken_bytes
+    )
+    counts = source if isinstance(source, PretokenCounts) and files is None else None
     if trainer.characters:
+        if counts is not None and split_pattern is None and pre_tokenizer is None:
+            options = replace(options, pre_tokenizer=counts.settings.pre_tokenizer)
         options.check()
         pipeline = options.pipeline(normalizer)
     else:
         options.check_for_bytes()
         pipeline = pipeline_json.byte_level_pipeline("llama3" if split_pattern is None else split_pattern, normalizer)
+    if counts is not None:
+        pipeline = _pipeline_of_counts(pipeline, counts, trainer, split_pattern or pre_tokenizer, normalizer)
     trainer.check_room()
-    counter = counter_of(pipeline, num_threads, who="train()")
-    corpus = open_corpus(source, files=files, text_column=text_column)
+    counter = counter_of(pipeline, num_threads, who="train()", limits=limits)
+    corpus: Corpus | PretokenCounts
+    if counts is not None:
+        corpus = counts
+    else:
+        corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
     trained, report = train_pipeline(pipeline, counter, corpus, trainer, specials, progress=progress)
     tokenizer = HfBpeTokenizer(tokenizer_object=Tokenizer.from_json(json.dumps(trained)), **settings)
     tokenizer.training_report = report
@@ -204,20 +236,10 @@ def train(
     return tokenizer
 
 
-def counter_of(pipeline: pipeline_json.Json, num_threads: int | None, *, who: str) -> Counter:
-    """Return a counter of the pretokens that `pipeline` makes. What is wrong with its parts is told of `who`."""
-    try:
-        core = Tokenizer.from_json(json.dumps(pipeline_json.counting_pipeline(pipeline)))
-    except HfBpeError as error:
-        told = re.sub(r"^tokenizer\.json: (pre_tokenizer\S*\.pattern: )?", f"{who}: ", str(error))
-        raise type(error)(told.removesuffix(" Load this file with tokenizers.Tokenizer.from_file instead.")) from None
-    return Counter(core, num_threads=num_threads)
-
-
 def train_pipeline(
     pipeline: pipeline_json.Json,
     counter: Counter,
-    corpus: Corpus,
+    corpus: Corpus | PretokenCounts,
     trainer: TrainerSettings,
     specials: list[pipeline_json.Json],
     *,
@@ -231,7 +253,7 @@ def train_pipeline(
     Args:
         pipeline: The JSON around the vocabulary.
         counter: A counter of its pretokens.
-        corpus: The texts.
+        corpus: The texts, or counts that the same pipeline made.
         trainer: What to learn.
         specials: The special tokens, as in `tokenizer.json` but without ids.
         progress: Whether to show a bar on stderr.
@@ -239,10 +261,18 @@ def train_pipeline(
         renamed: New names for special tokens that the pipeline speaks of, by their old names.
         may_exceed: Whether characters that are more than the tokens asked for are a warning, not an error.
     """
-    report = count_corpus(counter, corpus, progress=progress, length=length)
+    read = _count(counter, corpus, progress=progress, length=length)
+    distinct = len(counter)
     vocab, merges = _learn(counter, trainer, progress=progress)
     shortfall = _shortfall(len(vocab), trainer)
-    report = replace(report, merges=len(merges), vocab_size=len(vocab), shortfall=shortfall)
+    report = TrainingReport(
+        **asdict(read),
+        spilled_bytes=counter.spilled_bytes,
+        distinct_pretokens=distinct,
+        merges=len(merges),
+        vocab_size=len(vocab),
+        shortfall=shortfall,
+    )
     if trainer.characters and not may_exceed and len(vocab) > trainer.vocab_size:
         raise TrainingError(
             f"vocab_size={trainer.vocab_size} is too small: special tokens and the characters of the corpus take "
@@ -257,10 +287,39 @@ def train_pipeline(
     return pipeline_json.with_vocabulary(pipeline, vocab, merges, specials, renamed, affixes), report
 
 
+def _count(counter: Counter, corpus: Corpus | PretokenCounts, *, progress: bool, length: int | None) -> CountingReport:
+    if isinstance(corpus, PretokenCounts):
+        counter.count_sorted(corpus._counts)
+        return corpus.report
+    read = count_corpus(counter, corpus, progress=progress, length=length)
+    warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes, stacklevel=4)
+    return read
+
+
+def _pipeline_of_counts(
+    pipeline: pipeline_json.Json, counts: PretokenCounts, trainer: TrainerSettings, cut: object, normalizer: object
+) -> pipeline_json.Json:
+    """Return `pipeline` with the settings of counts, which stand for those that weren't given.
+
+    Raises:
+        CountsError: The counts are of another alphabet, or a setting that was given is another one.
+    """
+    settings = counts.settings
+    if settings.bytes == trainer.characters:
+        kinds = ("bytes", "characters") if settings.bytes else ("characters", "bytes")
+        raise CountsError(f"the counts are for alphabet={kinds[0]!r}, and alphabet={kinds[1]!r} is asked for")
+    made = pipeline | {name: value for name, value in vars(settings).items() if name in ("pre_tokenizer", "normalizer")}
+    given = {"pre_tokenizer": cut, "normalizer": normalizer}
+    asked = made | {name: pipeline[name] for name, value in given.items() if value is not None}
+    wanted = CountSettings.of_pipeline(asked, settings.max_pretoken_bytes)
+    settings.check_same(wanted, what="counts and what is asked for don't go together")
+    return made
+
+
 def _learn(counter: Counter, trainer: TrainerSettings, *, progress: bool) -> tuple[list[str], list[tuple[str, str]]]:
     """Learn with a bar whose total is the number of merges to come, which depends on the first tokens."""
     with merging_bar(progress=progress) as show:
-        vocab, merges = counter.learn(**trainer.arguments(), progress=show)
+        vocab, merges = counter.learn(**trainer.arguments(), keep=False, progress=show)
         show(len(merges), len(merges) + max(0, trainer.vocab_size - len(vocab)))
     return vocab, merges
 
@@ -276,23 +335,6 @@ def merging_bar(*, progress: bool) -> Iterator[Callable[[int, int], None]]:
             bar.update(merges - bar.n)
 
         yield show
-
-
-def count_corpus(counter: Counter, corpus: Corpus, *, progress: bool, length: int | None = None) -> TrainingReport:
-    """Count every batch. Ctrl-C stops between two batches, and inside one as often as the native counter asks."""
-    texts = nulls = size = 0
-    total = corpus.total_bytes if length is None else length
-    unit = {"unit": "B", "unit_scale": True} if length is None else {"unit": " texts"}
-    with tqdm(total=total, desc="Counting", disable=not progress, **unit) as bar:
-        for batch in corpus.batches:
-            if isinstance(batch, Texts):
-                counted = counter.count(batch.texts)
-                nulls += batch.nulls
-            else:
-                counted = counter.count_arrow(**vars(batch))
-            texts, nulls, size = texts + counted[0], nulls + counted[1], size + counted[2]
-            bar.update(counted[2] if length is None else counted[0])
-    return TrainingReport(texts=texts, null_rows=nulls, bytes=size, distinct_pretokens=len(counter))
 
 
 def _shortfall(made: int, trainer: TrainerSettings) -> str | None:

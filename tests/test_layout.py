@@ -15,11 +15,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
     {"_advice", "errors", "byte_alphabet", "characters", "split_patterns", "_native"},
-    {"parallelism", "pipeline_json", "trainer_settings"},
+    {"limits", "parallelism", "pipeline_json", "trainer_settings"},
     {"character_pipeline", "html_text", "known_encodings", "pipeline_identity", "shown_text", "vocabulary"},
     {"formats", "special_tokens"},
     {"auto", "backend", "corpus", "documents", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
-    {"batch", "methods", "retraining", "training"},
+    {"batch", "counting", "methods", "pretoken_counts", "retraining", "training"},
     {"tokenizer"},
     {"chunking", "fingerprinting", "from_formats", "token_files"},
     {"chat", "verification"},

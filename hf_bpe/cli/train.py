@@ -104,7 +104,8 @@ def train(
     import hf_bpe
 
     started = time.monotonic()
-    named = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
+    named: dict[str, Any] = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
+    given = {name: token for name, token in named.items() if token is not None}
     with reported_failures():
         with whole_directory(out, overwrite=overwrite) as directory:
             tokenizer = hf_bpe.train(
@@ -129,7 +130,7 @@ def train(
                 num_threads=threads,
                 chat_template=chat_template,
                 progress=progress,
-                **{name: token for name, token in named.items() if token is not None},
+                **given,
             )
             tokenizer.save_pretrained(directory)
             _summarize(tokenizer, time.monotonic() - started)

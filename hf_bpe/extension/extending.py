@@ -10,6 +10,7 @@ from pathlib import Path
 from hf_bpe import trainer_settings as checks
 from hf_bpe._native import Counter, Tokenizer, check_extensible
 from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.counting import count_corpus
 from hf_bpe.extension.arguments import check_report, check_tokenizer
 from hf_bpe.extension.building import new_tokens, tokenizer_of
 from hf_bpe.extension.comparing import Comparison
@@ -18,7 +19,7 @@ from hf_bpe.extension.report import ExtensionReport, Saving
 from hf_bpe.extension.sampling import Sample
 from hf_bpe.extension.sizes import room_for
 from hf_bpe.tokenizer import HfBpeTokenizer
-from hf_bpe.training import count_corpus, merging_bar
+from hf_bpe.training import merging_bar
 
 
 def extend(

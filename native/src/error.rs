@@ -18,6 +18,9 @@ pub enum Error {
     /// A token or id that the vocabulary doesn't hold: `KeyError`.
     #[error("{0}")]
     UnknownToken(String),
+    /// A temporary file that can't be written or read, as on a full disk: `OSError`.
+    #[error("{0}")]
+    Storage(String),
     /// The caller asked to stop (Ctrl-C while training): `KeyboardInterrupt`.
     #[error("interrupted")]
     Interrupted,

@@ -26,6 +26,9 @@ use crate::config::Node;
 use crate::normalized::NormalizedText;
 use step::Step;
 
+/// The Unicode version of normal forms, as its crate states it, and where the tables come from.
+pub const UNICODE_VERSION: &str = "9.0.0 (unicode-normalization-alignments 0.1.12)";
+
 /// The kinds of components that [`Normalizer::from_node`] reads.
 pub const SUPPORTED: &[&str] = &[
     "BertNormalizer",

@@ -48,6 +48,9 @@ pub use crate::pattern::Pattern as SplitPattern;
 use crate::Result;
 use crate::config::Node;
 
+/// The Unicode version of split patterns, and where the tables come from.
+pub const UNICODE_VERSION: &str = "16.0.0 (Oniguruma 6.9.10)";
+
 /// Room for the pieces between two steps, to be used again for the next text.
 #[derive(Debug, Default)]
 pub struct Scratch {

@@ -9,6 +9,7 @@ pub mod arrow;
 pub mod chain;
 pub mod counter;
 pub mod counts;
+pub mod cutting;
 pub mod extend;
 mod heap;
 pub mod merge;
@@ -17,14 +18,18 @@ mod neighbours;
 mod old_words;
 mod pairs;
 mod sequences;
+pub mod sorted;
 pub mod spelling;
+pub mod spill;
 
 pub use alphabet::Alphabet;
 pub use arrow::ArrowStrings;
 pub use counter::Counter;
 pub use counts::Counts;
+pub use cutting::Cutting;
 pub use extend::{Extended, Extension, NewToken, learn_on};
 pub use merge::{Learned, Settings, learn};
+pub use sorted::{MemoryLimit, Sorted};
 pub use spelling::{Spelling, Unit};
 
 use crate::Result;
@@ -46,6 +51,24 @@ where
 {
     fn pretokens(&self, text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
         self(text, emit)
+    }
+}
+
+/// Words and how often each was seen, to be gone through several times, each time in the same order.
+pub trait Words {
+    /// Calls `visit` with each word and its count, until it fails.
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8], u64) -> Result<()>) -> Result<()>;
+}
+
+impl Words for [(&[u8], u64)] {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8], u64) -> Result<()>) -> Result<()> {
+        self.iter().try_for_each(|&(word, count)| visit(word, count))
+    }
+}
+
+impl<W: Words + ?Sized> Words for &W {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8], u64) -> Result<()>) -> Result<()> {
+        (**self).for_each(visit)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Maps each [`Error`] of the core to the Python exception that names it.
 
-use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::import_exception;
 use pyo3::prelude::*;
 
@@ -18,6 +18,7 @@ impl From<Error> for PyErr {
             Error::SplitPattern(message) => SplitPatternError::new_err(message),
             Error::Value(message) => PyValueError::new_err(message),
             Error::UnknownToken(message) => PyKeyError::new_err(message),
+            Error::Storage(message) => PyOSError::new_err(message),
             Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         }
     }

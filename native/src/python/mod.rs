@@ -1,6 +1,7 @@
 //! The seam: converts types, releases the GIL, maps errors. No algorithm lives here.
 
 mod compiled;
+mod counts;
 mod decode_stream;
 mod encoding;
 mod errors;
@@ -23,6 +24,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<encoding::PyEncoding>()?;
     module.add_class::<decode_stream::PyDecodeStream>()?;
     module.add_class::<train::Counter>()?;
+    module.add_class::<counts::SortedCounts>()?;
+    module.add_class::<counts::SortedCountsBuilder>()?;
+    module.add_class::<counts::CountsChunks>()?;
     module.add_function(wrap_pyfunction!(encoding::rebuild_encoding, module)?)?;
     module.add_function(wrap_pyfunction!(set_worker_process, module)?)?;
     module.add_function(wrap_pyfunction!(words::words_of, module)?)?;
@@ -35,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compiled::load_compiled, module)?)?;
     module.add_function(wrap_pyfunction!(num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(supported_components, module)?)?;
+    module.add_function(wrap_pyfunction!(unicode_versions, module)?)?;
     Ok(())
 }
 
@@ -58,4 +63,13 @@ fn supported_components(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         parts.set_item(part, kinds)?;
     }
     Ok(parts)
+}
+
+/// The versions of Unicode that normalizers and split patterns follow.
+#[pyfunction]
+fn unicode_versions(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let versions = PyDict::new(py);
+    versions.set_item("normalizer", crate::normalizer::UNICODE_VERSION)?;
+    versions.set_item("pre_tokenizer", crate::pre_tokenizer::UNICODE_VERSION)?;
+    Ok(versions)
 }

@@ -1,6 +1,7 @@
 //! `Counter`: counts pretokens and learns merges for the Python side.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,13 +9,16 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::counts::{SortedCounts, bound};
 use super::text::Text;
 use super::tokenizer::PyTokenizer;
 use crate::parallel;
 use crate::tokenizer::Tokenizer;
 use crate::train::arrow::Offsets;
 use crate::train::counter::BatchReport;
-use crate::train::{self, ArrowStrings, BetweenAddedTokens, Extension, Learned, Settings, Spelling, Unit};
+use crate::train::{
+    self, ArrowStrings, BetweenAddedTokens, Cutting, Extension, Learned, Settings, Spelling, Unit,
+};
 use crate::vocab::TokenId;
 
 /// How often Python is asked for signals and shown the progress while merges are learned.
@@ -36,16 +40,25 @@ pub struct Counter {
     pipeline: Arc<Tokenizer>,
     between_added_tokens: bool,
     threads: usize,
+    /// The length from which pretokens are cut.
+    #[pyo3(get)]
+    max_pretoken_bytes: Option<usize>,
 }
 
 #[pymethods]
 impl Counter {
     #[new]
-    #[pyo3(signature = (tokenizer, *, between_added_tokens = false, num_threads = None))]
+    #[pyo3(signature = (
+        tokenizer, *, between_added_tokens = false, num_threads = None, max_memory = None, temporary_directory = None,
+        max_pretoken_bytes = None,
+    ))]
     fn new(
         tokenizer: &PyTokenizer,
         between_added_tokens: bool,
         num_threads: Option<usize>,
+        max_memory: Option<usize>,
+        temporary_directory: Option<PathBuf>,
+        max_pretoken_bytes: Option<usize>,
     ) -> PyResult<Self> {
         if num_threads == Some(0) {
             return Err(PyValueError::new_err(
@@ -53,10 +66,14 @@ impl Counter {
             ));
         }
         Ok(Self {
-            counts: train::Counter::default(),
+            counts: train::Counter::new(
+                bound(max_memory, temporary_directory),
+                max_pretoken_bytes.map(Cutting::new).unwrap_or_default(),
+            ),
             pipeline: tokenizer.core(),
             between_added_tokens,
             threads: num_threads.unwrap_or_else(parallel::num_threads),
+            max_pretoken_bytes,
         })
     }
 
@@ -130,6 +147,31 @@ impl Counter {
         Ok(py.detach(|| self.counts.count_weighted(pretokens))?)
     }
 
+    /// Counts what was counted elsewhere.
+    fn count_sorted(&self, py: Python<'_>, counts: &SortedCounts) -> PyResult<()> {
+        let counts = counts.sorted();
+        polled(py, |poll| self.counts.count_sorted(counts, poll))
+    }
+
+    /// What was counted, as a value; the counter begins anew.
+    fn take_sorted(&self, py: Python<'_>) -> PyResult<SortedCounts> {
+        Ok(SortedCounts::new(polled(py, |poll| {
+            self.counts.take_sorted(poll)
+        })?))
+    }
+
+    /// How many pretokens were longer than allowed, and counted in parts.
+    #[getter]
+    fn cut_pretokens(&self) -> u64 {
+        self.counts.cut_pretokens()
+    }
+
+    /// How many bytes of counts went to temporary files.
+    #[getter]
+    fn spilled_bytes(&self) -> u64 {
+        self.counts.spilled_bytes()
+    }
+
     /// The distinct pretokens and their counts, in order of bytes.
     fn counts(&self, py: Python<'_>) -> PyResult<Vec<PretokenCount>> {
         let mut counts = Vec::new();
@@ -157,19 +199,19 @@ impl Counter {
         Ok(found.collect())
     }
 
-    fn __len__(&self) -> PyResult<usize> {
-        Ok(self.counts.distinct()?)
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(py.detach(|| self.counts.distinct())?)
     }
 
     /// Learns a vocabulary; returns its tokens by id, and the merges by rank.
     ///
     /// `characters` says that pretokens are cut into characters, not into bytes. The initial alphabet is all bytes, or
-    /// no characters, by default. `progress` is called with the number of merges so far and how many it may become,
+    /// no characters, by default. Counts are gone afterwards unless `keep` is set. `progress` is called with the number of merges so far and how many it may become,
     /// twenty times a second; what it raises comes out.
     #[pyo3(signature = (
         *, vocab_size, min_frequency = 0, max_token_length = None, characters = false, initial_alphabet = None,
         limit_alphabet = None, continuing_subword_prefix = None, end_of_word_suffix = None,
-        special_tokens = Vec::new(), reserved_tokens = Vec::new(), last_special_tokens = Vec::new(), progress = None,
+        special_tokens = Vec::new(), reserved_tokens = Vec::new(), last_special_tokens = Vec::new(), keep = true, progress = None,
     ))]
     #[allow(clippy::too_many_arguments)] // keyword-only, as the trainer has them
     fn learn(
@@ -186,6 +228,7 @@ impl Counter {
         special_tokens: Vec<String>,
         reserved_tokens: Vec<String>,
         last_special_tokens: Vec<String>,
+        keep: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<VocabAndMerges> {
         let (unit, defaults) = if characters {
@@ -207,7 +250,7 @@ impl Counter {
         if let Some(alphabet) = initial_alphabet {
             settings.initial_alphabet = alphabet.iter().filter_map(|text| text.chars().next()).collect();
         }
-        let learned = told(py, progress, |tell| self.counts.learn(&settings, tell))?;
+        let learned = told(py, progress, |tell| self.counts.learn(&settings, keep, tell))?;
         Ok(texts(learned))
     }
 
@@ -274,19 +317,25 @@ fn interruptible(
     py: Python<'_>,
     count: impl FnOnce(&mut dyn FnMut() -> bool) -> crate::Result<BatchReport> + Send,
 ) -> PyResult<(u64, u64, u64)> {
+    let report = polled(py, count)?;
+    Ok((report.texts, report.nulls, report.bytes))
+}
+
+/// Works without the GIL; what a signal handler raises stops the work and comes out.
+pub(super) fn polled<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&mut dyn FnMut() -> bool) -> crate::Result<T> + Send,
+) -> PyResult<T> {
     let mut raised = None;
-    let counted = py.detach(|| {
-        count(&mut || {
+    let done = py.detach(|| {
+        work(&mut || {
             raised = Python::attach(|py| py.check_signals()).err();
             raised.is_none()
         })
     });
-    match (raised, counted) {
-        (Some(error), _) => Err(error),
-        (None, counted) => {
-            let report = counted?;
-            Ok((report.texts, report.nulls, report.bytes))
-        }
+    match raised {
+        Some(error) => Err(error),
+        None => Ok(done?),
     }
 }
 

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
-use crate::train::Settings;
 use crate::train::spelling::Spelling;
+use crate::train::{Settings, Words};
 use crate::{Error, Result};
 
 const NO_ID: u32 = u32::MAX;
@@ -38,7 +38,7 @@ impl Alphabet {
     ///
     /// # Errors
     /// [`Error::Value`] when a word is to be cut into characters and is not UTF-8.
-    pub fn new(settings: &Settings, words: &[(&[u8], u64)]) -> Result<Self> {
+    pub fn new(settings: &Settings, words: &(impl Words + ?Sized)) -> Result<Self> {
         let mut alphabet = Self {
             tokens: Vec::new(),
             ids: HashMap::default(),
@@ -47,9 +47,6 @@ impl Alphabet {
             id_of_symbol: Vec::new(),
             chars: 0,
         };
-        if let Some((word, _)) = words.iter().find(|(word, _)| !alphabet.spelling.can_spell(word)) {
-            return Err(Error::Value(format!("the pretoken {word:?} is not UTF-8")));
-        }
         for token in &settings.special_tokens {
             alphabet.token(token);
         }
@@ -57,22 +54,25 @@ impl Alphabet {
             let id = alphabet.token(token);
             alphabet.reserved.insert(id);
         }
-        let counts = count_chars(words, settings);
+        let counts = count_chars(words, settings)?;
         alphabet.chars = counts.len();
         for char in kept_chars(&counts, settings) {
             alphabet.token(char.encode_utf8(&mut [0; 4]));
         }
-        alphabet.number_symbols(words);
+        alphabet.number_symbols(words)?;
         Ok(alphabet)
     }
 
     /// Fills the table of symbols, and gives ids to those with an affix, of characters that have an id.
-    fn number_symbols(&mut self, words: &[(&[u8], u64)]) {
+    fn number_symbols(&mut self, words: &(impl Words + ?Sized)) -> Result<()> {
         let spelling = self.spelling.clone();
         let mut seen = vec![false; self.chars * spelling.forms()];
-        for (word, _) in words {
-            spelling.for_each(word, |char, form| seen[form * self.chars + char as usize] = true);
-        }
+        words.for_each(&mut |word, count| {
+            if count > 0 {
+                spelling.for_each(word, |char, form| seen[form * self.chars + char as usize] = true);
+            }
+            Ok(())
+        })?;
         let seen_forms = (0..seen.len()).filter(|&slot| seen[slot]).filter_map(|slot| {
             let char = char::from_u32((slot % self.chars) as u32)?;
             let known = self.contains(char.encode_utf8(&mut [0; 4]));
@@ -83,6 +83,7 @@ impl Alphabet {
         for (symbol, slot) in symbols {
             self.id_of_symbol[slot] = self.token(&symbol);
         }
+        Ok(())
     }
 
     /// The id of `token`, which is given the next one unless it has one.
@@ -134,19 +135,15 @@ impl Alphabet {
         self.tokens.is_empty()
     }
 
-    /// How many characters or bytes `word` has.
-    pub fn len_of(&self, word: &[u8]) -> usize {
-        self.spelling.len_of(word)
-    }
-
-    /// Appends the ids that `word` consists of before the first merge: the one place that decides this.
+    /// Calls `visit` with the ids that `word` consists of before the first merge: the one place that decides this.
     ///
     /// A character without an id is skipped and its neighbours become adjacent, as in stock.
-    pub fn push_symbols(&self, word: &[u8], ids: &mut Vec<u32>) {
+    #[inline]
+    pub fn for_each_symbol(&self, word: &[u8], mut visit: impl FnMut(u32)) {
         self.spelling.for_each(word, |char, form| {
             let id = self.id_of_symbol[form * self.chars + char as usize];
             if id != NO_ID {
-                ids.push(id);
+                visit(id);
             }
         });
     }
@@ -158,7 +155,7 @@ impl Alphabet {
 }
 
 /// How often each character was seen, by code point; an initial one counts as more often than any other.
-fn count_chars(words: &[(&[u8], u64)], settings: &Settings) -> Vec<u64> {
+fn count_chars(words: &(impl Words + ?Sized), settings: &Settings) -> Result<Vec<u64>> {
     let mut counts: Vec<u64> = Vec::new();
     let mut add = |char: char, count: u64| {
         let at = char as usize;
@@ -167,13 +164,19 @@ fn count_chars(words: &[(&[u8], u64)], settings: &Settings) -> Vec<u64> {
         }
         counts[at] = counts[at].saturating_add(count);
     };
-    for &(word, count) in words {
-        settings.spelling.for_each(word, |char, _| add(char, count));
-    }
+    words.for_each(&mut |word, count| {
+        if !settings.spelling.can_spell(word) {
+            return Err(Error::Value(format!("the pretoken {word:?} is not UTF-8")));
+        }
+        if count > 0 {
+            settings.spelling.for_each(word, |char, _| add(char, count));
+        }
+        Ok(())
+    })?;
     for &char in &settings.initial_alphabet {
         add(char, u64::MAX);
     }
-    counts
+    Ok(counts)
 }
 
 /// The characters that get an id, by code point: the most frequent ones, and of equals the lowest.
@@ -201,7 +204,7 @@ mod tests {
 
     fn symbols(alphabet: &Alphabet, word: &str) -> Vec<u32> {
         let mut ids = Vec::new();
-        alphabet.push_symbols(word.as_bytes(), &mut ids);
+        alphabet.for_each_symbol(word.as_bytes(), |id| ids.push(id));
         ids
     }
 
@@ -213,7 +216,8 @@ mod tests {
             ..characters(&["<s>", "b", "<s>"])
         };
 
-        let alphabet = Alphabet::new(&settings, &[(b"ba ", 1)]).expect("bytes can be spelled");
+        let alphabet =
+            Alphabet::new(&settings, [(b"ba ".as_slice(), 1)].as_slice()).expect("bytes can be spelled");
 
         assert_eq!(symbols(&alphabet, "abx "), [2, 1, 4]);
         assert_eq!(alphabet.into_tokens(), ["<s>", "b", "a", "c", "Ġ"]);
@@ -228,7 +232,7 @@ mod tests {
         };
 
         let words: [(&[u8], u64); 2] = [("好a🙂b".as_bytes(), 2), ("好".as_bytes(), 1)];
-        let alphabet = Alphabet::new(&settings, &words).expect("the words are UTF-8");
+        let alphabet = Alphabet::new(&settings, words.as_slice()).expect("the words are UTF-8");
 
         assert_eq!(symbols(&alphabet, "🙂好ba"), [3, 1]);
         assert_eq!(alphabet.into_tokens(), ["<s>", "a", "z", "好"]);
@@ -241,7 +245,8 @@ mod tests {
             ..characters(&["##b"])
         };
 
-        let alphabet = Alphabet::new(&settings, &[(b"abc", 1), (b"a", 1)]).expect("the words are UTF-8");
+        let alphabet = Alphabet::new(&settings, [(b"abc".as_slice(), 1), (b"a", 1)].as_slice())
+            .expect("the words are UTF-8");
 
         assert_eq!(symbols(&alphabet, "abc"), [1, 0, 4]);
         assert_eq!(symbols(&alphabet, "a"), [5]);
@@ -252,7 +257,7 @@ mod tests {
 
     #[test]
     fn words_that_are_no_text_have_no_characters() {
-        let refused = Alphabet::new(&characters(&[]), &[(b"a\xff", 1)]);
+        let refused = Alphabet::new(&characters(&[]), [(b"a\xff".as_slice(), 1)].as_slice());
 
         assert!(refused.is_err_and(|error| error.to_string().contains("not UTF-8")));
     }

@@ -1,11 +1,12 @@
 //! Counts the pretokens of a corpus, batch by batch, on all threads.
 //!
-//! Guarantee: the counts are those of the multiset of texts, whatever the batches and threads; memory grows
-//! with the distinct pretokens, not with threads or text.
+//! Guarantee: the counts are those of the multiset of texts, whatever the batches, the threads and the memory allowed;
+//! memory grows with the distinct pretokens up to the bound that was set, not with threads or text.
 //!
 //! Each running task counts into a small table that fits the cache of its core, where most pretokens of a text
 //! are found again. Full tables are emptied into the shared one, which is cut into shards by hash so that
-//! threads seldom wait for each other.
+//! threads seldom wait for each other. A shared table that is too large is sorted and goes to a temporary file: see
+//! [`Spill`].
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -17,12 +18,17 @@ use rayon::prelude::*;
 
 use crate::tokenizer::Tokenizer;
 use crate::train::counts::{Counts, hash};
-use crate::train::{ArrowStrings, Extended, Extension, Learned, Pretokenize, Settings, learn, learn_on};
+use crate::train::cutting::Cutting;
+use crate::train::sorted::{MemoryLimit, Sorted};
+use crate::train::spill::Spill;
+use crate::train::{
+    ArrowStrings, Extended, Extension, Learned, Pretokenize, Settings, Words, learn, learn_on,
+};
 use crate::{Error, Result};
 
 const SHARDS: usize = 64;
-/// A small table is emptied when it holds this many pretokens (about 1 MiB).
-const SMALL_TABLE: usize = 1 << 15;
+/// A small table is emptied when it takes this much memory, or a part of the bound.
+const SMALL_TABLE: usize = 1 << 20;
 /// How many bytes of text a task takes before another thread may take over.
 const TASK_BYTES: usize = 1 << 17;
 /// How long the tasks between two calls of `poll` should take, give or take a factor of two.
@@ -33,6 +39,9 @@ const ROUND: Duration = Duration::from_millis(100);
 pub struct Counter {
     shards: Vec<Mutex<Counts>>,
     small: Mutex<Vec<Counts>>,
+    small_limit: usize,
+    spill: Spill,
+    cutting: Cutting,
     /// How many tasks a round has: what took about [`ROUND`] so far, as patterns differ a thousandfold in speed.
     round: AtomicUsize,
 }
@@ -59,16 +68,27 @@ impl BatchReport {
 }
 
 impl Default for Counter {
+    /// Without a bound on memory or on the length of pretokens.
     fn default() -> Self {
-        Self {
-            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            small: Mutex::default(),
-            round: AtomicUsize::new(1),
-        }
+        let memory = usize::MAX;
+        let directory = std::env::temp_dir();
+        Self::new(MemoryLimit { memory, directory }, Cutting::default())
     }
 }
 
 impl Counter {
+    /// A counter that takes no more memory than `bound` says, and counts long pretokens in parts.
+    pub fn new(bound: MemoryLimit, cutting: Cutting) -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            small: Mutex::default(),
+            small_limit: (bound.memory / 32).clamp(1 << 16, SMALL_TABLE),
+            spill: Spill::new(bound),
+            cutting,
+            round: AtomicUsize::new(1),
+        }
+    }
+
     /// Counts the pretokens of `texts`, on the threads of `pool` or, without one, on this thread.
     ///
     /// `poll` is called on this thread, several times a second, and returns whether to go on. A text is never
@@ -103,40 +123,72 @@ impl Counter {
 
     /// Counts pretokens that were counted elsewhere.
     pub fn count_weighted<'a>(&self, pretokens: impl IntoIterator<Item = (&'a [u8], u64)>) -> Result<()> {
+        let mut small = lock(&self.small)?.pop().unwrap_or_default();
         for (pretoken, count) in pretokens {
-            let hashed = hash(pretoken);
-            lock(&self.shards[shard_of(hashed)])?.add_hashed(pretoken, hashed, count);
+            small.add(pretoken, count);
+            if small.is_larger_than(self.small_limit) {
+                self.flush(&mut small)?;
+            }
         }
+        lock(&self.small)?.push(small);
         Ok(())
+    }
+
+    /// Counts what was counted elsewhere, without a copy of it where nothing else is counted.
+    pub fn count_sorted(&self, counts: Sorted, poll: &mut dyn FnMut() -> bool) -> Result<()> {
+        self.spill.add(counts, poll)
     }
 
     /// How many distinct pretokens there are.
     pub fn distinct(&self) -> Result<usize> {
-        self.flush_all()?;
-        self.shards.iter().map(|shard| Ok(lock(shard)?.len())).sum()
+        self.settle(&mut || true)?;
+        match self.spill.len()? {
+            Some(distinct) => Ok(distinct as usize),
+            None => self.shards.iter().map(|shard| Ok(lock(shard)?.len())).sum(),
+        }
     }
 
     /// Calls `visit` with every distinct pretoken and its count, in no particular order.
     pub fn for_each(&self, mut visit: impl FnMut(&[u8], u64)) -> Result<()> {
-        self.flush_all()?;
-        for shard in &self.shards {
-            lock(shard)?
-                .iter()
-                .for_each(|(pretoken, count)| visit(pretoken, count));
-        }
-        Ok(())
+        Words::for_each(self, &mut |pretoken, count| {
+            visit(pretoken, count);
+            Ok(())
+        })
     }
 
-    /// Learns a vocabulary from what was counted: see [`learn`].
+    /// How many pretokens were longer than allowed, and counted in parts.
+    pub fn cut_pretokens(&self) -> u64 {
+        self.cutting.cut()
+    }
+
+    /// How many bytes of pretokens went to temporary files.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.spill.written()
+    }
+
+    /// What was counted, as a value; the counter begins anew.
+    pub fn take_sorted(&self, poll: &mut dyn FnMut() -> bool) -> Result<Sorted> {
+        self.flush_all()?;
+        self.spill.take_sorted(&self.shards, poll)
+    }
+
+    /// Learns a vocabulary from what was counted: see [`learn`]. Nothing is counted any more, so that the memory is
+    /// free while merges are learned, unless it is to be kept.
     pub fn learn(
         &self,
         settings: &Settings,
+        keep: bool,
         progress: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Learned> {
+        if keep {
+            return learn(self, settings, progress);
+        }
+        if !self.spill.is_empty()? {
+            return learn(self.take_sorted(&mut || progress(0, 0))?, settings, progress);
+        }
         self.flush_all()?;
-        let shards = self.shards.iter().map(lock).collect::<Result<Vec<_>>>()?;
-        let words = shards.iter().flat_map(|shard| shard.iter()).collect();
-        learn(words, settings, progress)
+        lock(&self.small)?.clear();
+        learn(self.spill.take_tables(&self.shards)?, settings, progress)
     }
 
     /// The pretokens that hold `part`, and how often each was seen, in order of bytes.
@@ -159,10 +211,16 @@ impl Counter {
         settings: &Extension,
         progress: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Extended> {
-        self.flush_all()?;
-        let shards = self.shards.iter().map(lock).collect::<Result<Vec<_>>>()?;
-        let words: Vec<_> = shards.iter().flat_map(|shard| shard.iter()).collect();
+        let mut all = Counts::default();
+        self.for_each(|pretoken, count| all.add(pretoken, count))?;
+        let words: Vec<_> = all.iter().collect();
         learn_on(&words, tokenizer, settings, progress)
+    }
+
+    /// Adds up what lies in several tables and files.
+    fn settle(&self, poll: &mut dyn FnMut() -> bool) -> Result<()> {
+        self.flush_all()?;
+        self.spill.settle(&self.shards, poll)
     }
 
     fn count_rows<'t, P: Pretokenize>(
@@ -248,10 +306,12 @@ impl Counter {
     fn count_text<P: Pretokenize>(&self, pretokenize: &P, text: &str, small: &mut Counts) -> Result<()> {
         let mut flushed = Ok(());
         pretokenize.pretokens(text, &mut |pretoken| {
-            small.add(pretoken, 1);
-            if small.len() >= SMALL_TABLE && flushed.is_ok() {
-                flushed = self.flush(small);
-            }
+            self.cutting.parts(pretoken, &mut |part| {
+                small.add(part, 1);
+                if small.is_larger_than(self.small_limit) && flushed.is_ok() {
+                    flushed = self.flush(small);
+                }
+            });
         })?;
         flushed
     }
@@ -265,18 +325,20 @@ impl Counter {
         }
         for (shard, entries) in self.shards.iter().zip(by_shard) {
             let mut shard = lock(shard)?;
+            let before = shard.memory();
             for (at, hashed) in entries {
                 let (pretoken, count) = small.get(at as usize);
                 shard.add_hashed(pretoken, hashed, count);
             }
+            self.spill.note_growth(before, shard.memory());
         }
         small.clear();
-        Ok(())
+        self.spill.relieve(&self.shards)
     }
 
     fn flush_all(&self) -> Result<()> {
-        for mut small in std::mem::take(&mut *lock(&self.small)?) {
-            self.flush(&mut small)?;
+        for small in lock(&self.small)?.iter_mut() {
+            self.flush(small)?;
         }
         Ok(())
     }
@@ -302,7 +364,22 @@ fn shard_of(hashed: u64) -> usize {
     (hashed >> 40) as usize % SHARDS
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> Result<std::sync::MutexGuard<'_, T>> {
+impl Words for Counter {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8], u64) -> Result<()>) -> Result<()> {
+        self.settle(&mut || true)?;
+        if self.spill.visit(visit)? {
+            return Ok(());
+        }
+        for shard in &self.shards {
+            for (pretoken, count) in lock(shard)?.iter() {
+                visit(pretoken, count)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> Result<std::sync::MutexGuard<'_, T>> {
     mutex
         .lock()
         .map_err(|_| Error::Value("a thread died while counting; the counts are partial".to_owned()))

@@ -85,6 +85,27 @@ impl Counts {
         self.counts.is_empty()
     }
 
+    /// How many bytes of memory this takes.
+    pub fn memory(&self) -> usize {
+        let words = (self.ends.capacity() + self.counts.capacity()) * size_of::<u64>();
+        // Of each 8 places 7 are used at most, and each has a byte more.
+        let places = self.index.capacity() * 8 / 7 * (size_of::<u32>() + 1);
+        self.bytes.capacity() + words + places
+    }
+
+    /// Whether what was counted takes about so much memory: half of what is kept free for more is not looked at.
+    #[inline]
+    pub fn is_larger_than(&self, memory: usize) -> bool {
+        self.bytes.len() + 32 * self.counts.len() >= memory
+    }
+
+    /// The places of pretokens in order of bytes.
+    pub fn order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.counts.len() as u32).collect();
+        order.sort_unstable_by_key(|&at| slice(&self.bytes, &self.ends, at));
+        order
+    }
+
     /// How many bytes the distinct pretokens have.
     pub fn text_len(&self) -> usize {
         self.bytes.len()

@@ -13,11 +13,11 @@
 use hashbrown::HashSet;
 
 use crate::byte_alphabet::char_of;
-use crate::train::Alphabet;
 use crate::train::merging::Merging;
 use crate::train::pairs::{Heads, Pairs};
 use crate::train::sequences::Sequences;
 use crate::train::spelling::{Spelling, Unit};
+use crate::train::{Alphabet, Words};
 use crate::{Error, Result};
 
 /// What to learn.
@@ -78,7 +78,7 @@ pub struct Learned {
     pub merges: Vec<(u32, u32)>,
 }
 
-/// Learns from `words` and how often each was seen, in any order.
+/// Learns from `words` and how often each was seen, in any order; they are given back as soon as they are laid out.
 ///
 /// The vocabulary is larger than asked for when special tokens and alphabet alone are, and smaller when no pair
 /// is left: the caller can see both and say so. `progress` gets the number of merges so far and how many it may
@@ -88,14 +88,11 @@ pub struct Learned {
 /// [`Error::Interrupted`] when `progress` returned false; [`Error::Value`] when the words are too many to hold, or
 /// are to be cut into characters and are not UTF-8.
 pub fn learn(
-    mut words: Vec<(&[u8], u64)>,
+    words: impl Words,
     settings: &Settings,
     progress: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Learned> {
-    words.retain(|&(_, count)| count > 0);
-    words.sort_unstable_by_key(|&(_, count)| std::cmp::Reverse(count));
-    let mut learner = Learner::new(&words, settings, progress)?;
-    drop(words);
+    let mut learner = Learner::new(words, settings, progress)?;
     while learner.room() > 0 && learner.step()? {}
     Ok(learner.finish())
 }
@@ -116,14 +113,15 @@ struct Learner<'a> {
 
 impl<'a> Learner<'a> {
     fn new(
-        words: &[(&[u8], u64)],
+        words: impl Words,
         settings: &'a Settings,
         progress: &'a mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Self> {
-        let vocab = Alphabet::new(settings, words)?;
+        let vocab = Alphabet::new(settings, &words)?;
         let last = settings.last_special_tokens.iter().map(String::as_str);
         let last: HashSet<&str> = last.filter(|token| !vocab.contains(token)).collect();
-        let sequences = Sequences::new(words, &vocab)?;
+        let sequences = Sequences::new(&words, &vocab)?;
+        drop(words); // their memory is free before that of the pairs is needed
         let room = settings.vocab_size.saturating_sub(vocab.len() + last.len());
         let min_count = i64::try_from(settings.min_frequency).unwrap_or(i64::MAX).max(1);
         let mut poll = || {

@@ -8,7 +8,10 @@
 //! Words lie in descending order of their counts: equal counts form runs, so a position needs no pointer to
 //! its word, and the words that most merges touch share cache lines.
 
-use crate::train::Alphabet;
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::train::{Alphabet, Words};
 use crate::{Error, Result};
 
 const INSIDE: u32 = 1 << 31;
@@ -35,18 +38,64 @@ pub struct Sequences {
 }
 
 impl Sequences {
-    /// Lays out `words` as the initial symbols of `alphabet`; they have to be in descending order of counts.
-    pub fn new(words: &[(&[u8], u64)], alphabet: &Alphabet) -> Result<Self> {
-        let total: usize = words.iter().map(|(word, _)| alphabet.len_of(word) + 1).sum();
-        let pairs: u128 = words
-            .iter()
-            .map(|&(word, count)| alphabet.len_of(word) as u128 * u128::from(count))
-            .sum();
+    /// Lays out `words`, in any order, as the initial symbols of `alphabet`.
+    ///
+    /// They are gone through twice: to find how much room the words of each count need, and to put each in its place.
+    /// So no list of words has to be made and sorted.
+    pub fn new(words: &(impl Words + ?Sized), alphabet: &Alphabet) -> Result<Self> {
+        let mut room: HashMap<u64, usize, FxBuildHasher> = HashMap::default();
+        let (mut total, mut pairs) = (0, 0u128);
+        words.for_each(&mut |word, count| {
+            let mut len = 0;
+            alphabet.for_each_symbol(word, |_| len += 1);
+            if len >= 2 && count > 0 {
+                *room.entry(count).or_default() += len + 1;
+                total += len + 1;
+                pairs += len as u128 * u128::from(count);
+            }
+            Ok(())
+        })?;
         let mut sequences = Self::with_room(total, pairs)?;
-        for &(word, count) in words {
-            sequences.push_word(count as i64, |slots| alphabet.push_symbols(word, slots));
-        }
+        let mut next = sequences.lay_out_runs(room);
+        sequences.slots.resize(total + 1, BOUNDARY);
+        let slots = &mut sequences.slots;
+        words.for_each(&mut |word, count| {
+            // What has one symbol has no pair, and no room: nothing to merge.
+            let (mut first, mut len) = (BOUNDARY, 0);
+            let Some(at) = next.get_mut(&count) else {
+                return Ok(());
+            };
+            alphabet.for_each_symbol(word, |id| {
+                match len {
+                    0 => first = id,
+                    _ => slots[*at + len] = id,
+                }
+                len += 1;
+            });
+            if len >= 2 {
+                slots[*at] = first;
+                *at += len + 1;
+            }
+            Ok(())
+        })?;
         Ok(sequences)
+    }
+
+    /// Notes where the words of each count begin, the highest count first, when each needs so much room.
+    fn lay_out_runs(
+        &mut self,
+        room: HashMap<u64, usize, FxBuildHasher>,
+    ) -> HashMap<u64, usize, FxBuildHasher> {
+        let mut counts: Vec<(u64, usize)> = room.into_iter().collect();
+        counts.sort_unstable_by_key(|&(count, _)| std::cmp::Reverse(count));
+        let mut start = self.slots.len();
+        let runs = counts.into_iter().map(|(count, room)| {
+            self.run_starts.push(start as u32);
+            self.run_counts.push(count as i64);
+            start += room;
+            (count, start - room)
+        });
+        runs.collect()
     }
 
     /// Lays out words that are symbols already; they have to be in descending order of counts.
@@ -265,7 +314,7 @@ mod tests {
     fn counts_beyond_64_bits_are_refused() {
         let words: [(&[u8], u64); 1] = [(b"ab", u64::MAX)];
 
-        let refused = Sequences::new(&words, &alphabet(&words));
+        let refused = Sequences::new(words.as_slice(), &alphabet(&words));
 
         assert!(refused.is_err_and(|error| error.to_string().contains("2^63")));
     }

@@ -75,14 +75,6 @@ impl Spelling {
         self.unit == Unit::Bytes || std::str::from_utf8(word).is_ok()
     }
 
-    /// How many units `word` has.
-    pub fn len_of(&self, word: &[u8]) -> usize {
-        match self.unit {
-            Unit::Bytes => word.len(),
-            Unit::Characters => word.iter().filter(|&&byte| byte & 0xC0 != 0x80).count(),
-        }
-    }
-
     /// Calls `visit` with each character of `word` and its form. A word that can't be spelled has none.
     #[inline]
     pub fn for_each(&self, word: &[u8], mut visit: impl FnMut(char, usize)) {
@@ -145,8 +137,5 @@ mod tests {
     #[test]
     fn words_are_as_long_as_their_units_are_many() {
         let word = "aé好🙂";
-
-        assert_eq!(Spelling::new(Unit::Characters, "", "").len_of(word.as_bytes()), 4);
-        assert_eq!(Spelling::new(Unit::Bytes, "", "").len_of(word.as_bytes()), 10);
     }
 }

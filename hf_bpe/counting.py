@@ -1,0 +1,83 @@
+"""Counting: from batches of texts to a native table of pretokens."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from dataclasses import dataclass
+
+from tqdm.auto import tqdm
+
+from hf_bpe import pipeline_json
+from hf_bpe._native import Counter, Tokenizer
+from hf_bpe.corpus import Corpus, Texts
+from hf_bpe.errors import HfBpeError
+from hf_bpe.limits import CountingLimits
+
+
+@dataclass(frozen=True)
+class CountingReport:
+    """What was read.
+
+    Attributes:
+        texts: How many texts.
+        null_rows: How many rows that were null, and skipped.
+        bad_rows: How many rows that held no text, and were skipped as asked.
+        bytes: How many bytes the texts have.
+        cut_pretokens: How many pretokens were too long, and counted in parts.
+    """
+
+    texts: int = 0
+    null_rows: int = 0
+    bad_rows: int = 0
+    bytes: int = 0
+    cut_pretokens: int = 0
+
+
+def counter_of(
+    pipeline: pipeline_json.Json, num_threads: int | None, *, who: str, limits: CountingLimits | None = None
+) -> Counter:
+    """Return a counter of the pretokens that `pipeline` makes. What is wrong with its parts is told of `who`."""
+    try:
+        core = Tokenizer.from_json(json.dumps(pipeline_json.counting_pipeline(pipeline)))
+    except HfBpeError as error:
+        told = re.sub(r"^tokenizer\.json: (pre_tokenizer\S*\.pattern: )?", f"{who}: ", str(error))
+        raise type(error)(told.removesuffix(" Load this file with tokenizers.Tokenizer.from_file instead.")) from None
+    return Counter(core, num_threads=num_threads, **(vars(limits) if limits is not None else {}))
+
+
+def count_corpus(counter: Counter, corpus: Corpus, *, progress: bool, length: int | None = None) -> CountingReport:
+    """Count every batch. Ctrl-C stops between two batches, and inside one as often as the native counter asks.
+
+    Args:
+        counter: What counts.
+        corpus: The texts.
+        progress: Whether to show a bar on stderr.
+        length: The number of texts, for the bar.
+    """
+    texts = nulls = size = bad = 0
+    total = corpus.total_bytes if length is None else length
+    unit = {"unit": "B", "unit_scale": True} if length is None else {"unit": " texts"}
+    with tqdm(total=total, desc="Counting", disable=not progress, **unit) as bar:
+        for batch in corpus.batches:
+            if isinstance(batch, Texts):
+                counted = counter.count(batch.texts)
+                nulls += batch.nulls
+                bad += batch.bad
+            else:
+                counted = counter.count_arrow(**vars(batch))
+            texts, nulls, size = texts + counted[0], nulls + counted[1], size + counted[2]
+            bar.update(counted[2] if length is None else counted[0])
+    return CountingReport(texts, nulls, bad, size, counter.cut_pretokens)
+
+
+def warn_of_cuts(cut: int, max_pretoken_bytes: int | None, *, stacklevel: int) -> None:
+    """Warn when pretokens were cut: then the vocabulary may be another one than without a limit."""
+    if cut:
+        warnings.warn(
+            f"{cut:,} pretokens were longer than {max_pretoken_bytes:,} bytes and counted in parts: merges across the "
+            "cuts are not learned. Set max_pretoken_bytes to another length, or to None for none; a split pattern that cuts "
+            "more often needs no limit.",
+            stacklevel=stacklevel + 1,
+        )

@@ -1,0 +1,147 @@
+"""Counts in a Parquet file, whole or not at all, and read with every check there is.
+
+Column `pretoken` has the bytes in ascending order, column `count` how often each was seen. All else stands as JSON in
+the metadata of the schema. Pages have checksums, the metadata has one of its own, and the sums have to come out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hf_bpe._native import SortedCounts, SortedCountsBuilder
+from hf_bpe.errors import CountsError
+from hf_bpe.limits import CountingLimits
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FORMAT = 1
+_DETAILS, _CHECKSUM = b"hf_bpe.pretoken_counts", b"hf_bpe.pretoken_counts.sha256"
+_ROWS = 1 << 16
+
+
+def write(path: Path, counts: SortedCounts, details: Mapping[str, Any]) -> None:
+    """Write counts, under another name until the file is whole and on disk.
+
+    Raises:
+        OSError: The file can't be written; what was there before is as it was.
+    """
+    import pyarrow.parquet as pq
+
+    schema = _schema(dict(details) | {"format": _FORMAT, "distinct": len(counts), "total": counts.total})
+    with (
+        _replaced(path) as file,
+        pq.ParquetWriter(
+            file,
+            schema,
+            compression="zstd",
+            use_dictionary=False,
+            column_encoding={"pretoken": "DELTA_BYTE_ARRAY", "count": "PLAIN"},
+            write_page_checksum=True,
+        ) as writer,
+    ):
+        for chunk in counts.chunks():
+            writer.write_batch(_batch(schema, *chunk))
+
+
+def read(path: Path, limits: CountingLimits) -> tuple[SortedCounts, dict[str, Any]]:
+    """Return counts and what else the file says.
+
+    Raises:
+        CountsError: The file is damaged, or holds no counts.
+        OSError: There is no such file.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            details = _details(path, file.schema_arrow)
+            builder = SortedCountsBuilder(**limits.memory_arguments())
+            for batch in file.iter_batches(_ROWS, columns=["pretoken", "count"]):
+                builder.push(*_chunk(batch))
+            counts = builder.finish()
+    except CountsError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise CountsError(f"{path} is damaged, or no file of counts: {error}") from None
+    found = {"distinct": len(counts), "total": counts.total}
+    for name, value in found.items():
+        if details[name] != value:
+            raise CountsError(f"{path} is damaged: it has {name}={value}, and says {details[name]}.")
+    return counts, details
+
+
+def _schema(details: dict[str, Any]) -> pa.Schema:
+    import pyarrow as pa
+
+    text = json.dumps(details, ensure_ascii=False).encode()
+    metadata = {_DETAILS: text, _CHECKSUM: hashlib.sha256(text).hexdigest().encode()}
+    fields = [pa.field("pretoken", pa.large_binary(), nullable=False), pa.field("count", pa.uint64(), nullable=False)]
+    return pa.schema(fields, metadata=metadata)
+
+
+def _details(path: Path, schema: pa.Schema) -> dict[str, Any]:
+    metadata = schema.metadata or {}
+    text = metadata.get(_DETAILS)
+    if text is None:
+        raise CountsError(f"{path} holds no counts of hf_bpe; PretokenCounts.save writes such files.")
+    if hashlib.sha256(text).hexdigest().encode() != metadata.get(_CHECKSUM):
+        raise CountsError(f"{path} is damaged: its settings don't have the checksum that was written with them.")
+    details: dict[str, Any] = json.loads(text)
+    if details.get("format") != _FORMAT:
+        raise CountsError(f"{path} has format {details.get('format')!r}; this version of hf_bpe reads {_FORMAT}.")
+    return details
+
+
+def _batch(schema: pa.Schema, data: bytes, offsets: bytes, counts: bytes) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    rows = len(counts) // 8
+    texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), rows, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+    numbers = pa.UInt64Array.from_buffers(pa.uint64(), rows, [None, pa.py_buffer(counts)])
+    return pa.RecordBatch.from_arrays([texts, numbers], schema=schema)
+
+
+def _chunk(batch: pa.RecordBatch) -> tuple[bytes, bytes, bytes]:
+    import pyarrow as pa
+
+    texts, numbers = batch.column(0), batch.column(1)
+    if texts.null_count or numbers.null_count or numbers.type != pa.uint64():
+        raise ValueError("a pretoken or a count is missing, or is no unsigned number of 64 bits")
+    texts = texts.cast(pa.large_binary())
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, np.int64)[texts.offset :][: len(texts) + 1]
+    text = memoryview(data or b"")[int(ends[0]) : int(ends[-1])]
+    return bytes(text), (ends - ends[0]).tobytes(), numbers.to_numpy(zero_copy_only=False).tobytes()
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[Any]:
+    """Open a file beside `path` that takes its place when all went well, and is removed when not."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)  # as any new file; a temporary one is for its owner alone
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

@@ -1,0 +1,282 @@
+"""`PretokenCounts`: the distinct pretokens of a corpus, how often each was seen, and how they came about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from fractions import Fraction
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from hf_bpe import pipeline_json
+from hf_bpe import trainer_settings as checks
+from hf_bpe._native import SortedCounts
+from hf_bpe.character_pipeline import CharacterOptions
+from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.counting import CountingReport, count_corpus, counter_of, warn_of_cuts
+from hf_bpe.errors import CountsError
+from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
+from hf_bpe.pretoken_counts import storage
+from hf_bpe.pretoken_counts.settings import CountSettings
+
+
+@dataclass(frozen=True, eq=False)
+class PretokenCounts:
+    """Distinct pretokens and their counts: a value that can be saved, added, weighted, looked at and trained from.
+
+    What doesn't fit into `max_memory` lies in temporary files that are gone with the process. Counts of parts of a
+    corpus add up to the counts of the whole, in any order: training from them gives the same vocabulary.
+
+    Attributes:
+        settings: How texts were normalized and cut. Only counts of the same settings can be added.
+        sources: The names of what was counted, in order.
+        report: How many texts, null rows, bad rows and bytes were read, and how many pretokens were cut.
+
+    Example:
+        >>> counts = PretokenCounts.count(["low lower lowest"], split_pattern="gpt2", progress=False)
+        >>> len(counts), counts.most_common(1)
+        (3, [(b' lower', 1)])
+        >>> both = counts + counts
+        >>> both.save("counts.parquet")
+        >>> tokenizer = hf_bpe.train(PretokenCounts.load("counts.parquet"), vocab_size=260)
+    """
+
+    settings: CountSettings
+    sources: tuple[str, ...]
+    report: CountingReport
+    _counts: SortedCounts
+    _limits: CountingLimits
+
+    @classmethod
+    def count(
+        cls,
+        source: Source = None,
+        *,
+        files: Sequence[str | Path] | None = None,
+        tokenizer: Any = None,
+        alphabet: str = "bytes",
+        split_pattern: str | None = None,
+        normalizer: object = None,
+        pre_tokenizer: object = None,
+        name: str | None = None,
+        text_column: str = "text",
+        num_threads: int | None = None,
+        max_memory: int | str | None = None,
+        temporary_directory: str | Path | None = None,
+        max_pretoken_bytes: int | None = MAX_PRETOKEN_BYTES,
+        skip_bad_rows: bool = False,
+        progress: bool = True,
+    ) -> PretokenCounts:
+        """Count the pretokens of a corpus.
+
+        Args:
+            source: The texts, as `train` takes them.
+            files: Files of texts instead, as `train` takes them.
+            tokenizer: A tokenizer whose normalizer and pre-tokenizer cut the texts, instead of the next four.
+            alphabet: As in `train`: `"bytes"` or `"characters"`.
+            split_pattern: As in `train`; `"llama3"` by default for bytes.
+            normalizer: As in `train`.
+            pre_tokenizer: As in `train`; for characters, `Metaspace` by default.
+            name: What `sources` calls this corpus; by default the names of the files, if any.
+            text_column: As in `train`.
+            num_threads: As in `train`.
+            max_memory: How much memory the table of distinct pretokens takes: bytes, or a text such as `"8MB"`. By
+                default a quarter of the machine's. What doesn't fit goes to temporary files, and is merged exactly.
+            temporary_directory: Where those are made; by default where the system has them.
+            max_pretoken_bytes: The length from which a pretoken is cut between characters, and its parts are counted;
+                None for none.
+            skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
+            progress: Whether to show a bar on stderr.
+
+        Raises:
+            ValueError: An argument is out of range or contradicts another one, or the corpus can't be read.
+            OSError: A file can't be read, or the temporary directory is full.
+        """
+        checks.check_numbers(num_threads=num_threads)
+        limits = CountingLimits.of(
+            max_memory=max_memory, temporary_directory=temporary_directory, max_pretoken_bytes=max_pretoken_bytes
+        )
+        pipeline = _pipeline(tokenizer, alphabet, split_pattern, normalizer, pre_tokenizer)
+        counter = counter_of(pipeline, num_threads, who="PretokenCounts.count()", limits=limits)
+        corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+        report = count_corpus(counter, corpus, progress=progress)
+        warn_of_cuts(report.cut_pretokens, limits.max_pretoken_bytes, stacklevel=2)
+        names = [name] if name is not None else map(str, files or ([source] if isinstance(source, Path) else ()))
+        settings = CountSettings.of_pipeline(pipeline, limits.max_pretoken_bytes)
+        return cls(settings, tuple(names), report, counter.take_sorted(), limits)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        max_memory: int | str | None = None,
+        temporary_directory: str | Path | None = None,
+    ) -> PretokenCounts:
+        """Return the counts in a file that `save` wrote.
+
+        Args:
+            path: The file.
+            max_memory: As in `count`.
+            temporary_directory: As in `count`.
+
+        Raises:
+            CountsError: The file is damaged or torn, or of another kind.
+            FileNotFoundError: There is no such file.
+        """
+        limits = CountingLimits.of(max_memory=max_memory, temporary_directory=temporary_directory)
+        counts, details = storage.read(Path(path), limits)
+        settings = CountSettings(**{field.name: details[field.name] for field in fields(CountSettings)})
+        report = CountingReport(**{field.name: details[field.name] for field in fields(CountingReport)})
+        limits = replace(limits, max_pretoken_bytes=settings.max_pretoken_bytes)
+        return cls(settings, tuple(details["sources"]), report, counts, limits)
+
+    def save(self, path: str | Path) -> None:
+        """Write these counts as a Parquet file, whole or not at all; a file that is there is replaced.
+
+        Columns are `pretoken` (bytes, ascending) and `count`; the settings stand as JSON in the metadata of the schema.
+
+        Raises:
+            OSError: The file can't be written.
+        """
+        details = asdict(self.settings) | asdict(self.report) | {"sources": list(self.sources)}
+        details["split_pattern"] = self.settings.split_pattern
+        storage.write(Path(path), self._counts, details)
+
+    @classmethod
+    def sum(
+        cls,
+        parts: Iterable[PretokenCounts],
+        *,
+        max_memory: int | str | None = None,
+        temporary_directory: str | Path | None = None,
+    ) -> PretokenCounts:
+        """Return the sum of counts, made in one go, in bounded memory.
+
+        Args:
+            parts: The counts, at least one.
+            max_memory: As in `count`; by default as for the first of them.
+            temporary_directory: As in `count`; by default as for the first of them.
+
+        Raises:
+            CountsError: Their settings differ, or there are none.
+            ValueError: A count is more than 64 bits hold.
+        """
+        counts = list(parts)
+        if not counts:
+            raise CountsError("the sum of no counts has no settings; give at least one")
+        first = counts[0]
+        for other in counts[1:]:
+            first.settings.check_same(
+                other.settings, what=f"counts of {first._named()} and {other._named()} can't be added"
+            )
+        limits = CountingLimits.of(
+            max_memory=first._limits.max_memory if max_memory is None else max_memory,
+            temporary_directory=temporary_directory or first._limits.temporary_directory,
+            max_pretoken_bytes=first._limits.max_pretoken_bytes,
+        )
+        total = SortedCounts.sum([(part._counts, 1, 1) for part in counts], **limits.memory_arguments())
+        reports = [asdict(part.report) for part in counts]
+        report = CountingReport(**{name: sum_of(report[name] for report in reports) for name in reports[0]})
+        sources = tuple(name for part in counts for name in part.sources)
+        return cls(first.settings, sources, report, total, limits)
+
+    def __add__(self, other: PretokenCounts) -> PretokenCounts:
+        """Return the sum of two counts: see `sum`."""
+        if not isinstance(other, PretokenCounts):
+            return NotImplemented
+        return self.sum([self, other])
+
+    def weighted(self, weight: float | Fraction) -> PretokenCounts:
+        """Return these counts times `weight`, each rounded to the nearest whole number, halves up.
+
+        A float means the decimal number that it prints as: 0.1 is a tenth. Pretokens whose count comes to 0 are left
+        out; a whole weight rounds nothing. What was read stays as it is in `report`.
+
+        Raises:
+            ValueError: The weight is negative, not finite, or has more than 64 bits; or a count has, times the weight.
+        """
+        fraction = _fraction(weight)
+        part = (self._counts, fraction.numerator, fraction.denominator)
+        return replace(self, _counts=SortedCounts.sum([part], **self._limits.memory_arguments()))
+
+    def most_common(self, number: int = 10) -> list[tuple[bytes, int]]:
+        """Return the pretokens of the highest counts, of equal counts the first in order of bytes."""
+        if number < 0:
+            raise ValueError(f"number={number} is negative")
+        return self._counts.most_common(number)
+
+    @property
+    def total(self) -> int:
+        """How many pretokens there are, all counts together."""
+        return self._counts.total
+
+    @property
+    def text_bytes(self) -> int:
+        """How many bytes the distinct pretokens have. Learning merges takes about nine times as much memory."""
+        return self._counts.text_bytes
+
+    def __len__(self) -> int:
+        """Return how many distinct pretokens there are."""
+        return len(self._counts)
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        """Yield the pretokens in order of bytes, each with its count; a few MB of them are in memory at a time."""
+        for data, offsets, counts in self._counts.chunks():
+            ends = memoryview(offsets).cast("Q")
+            for at, count in enumerate(memoryview(counts).cast("Q")):
+                yield data[ends[at] : ends[at + 1]], count
+
+    def __eq__(self, other: object) -> bool:
+        """Whether settings, pretokens and counts are the same; names and reports don't matter."""
+        if not isinstance(other, PretokenCounts):
+            return NotImplemented
+        if self.settings != other.settings or (len(self), self.total) != (len(other), other.total):
+            return False
+        chunks = zip_longest(self._counts.chunks(), other._counts.chunks())
+        return all(mine == others for mine, others in chunks)
+
+    __hash__ = None  # type: ignore[assignment]  # too large to be a key
+
+    def __repr__(self) -> str:
+        """Return what they are, without the pretokens."""
+        return f"<PretokenCounts of {self._named()}: {len(self):,} distinct, {self.total:,} in all>"
+
+    def _named(self) -> str:
+        names = ", ".join(self.sources[:3]) or "a corpus without a name"
+        return names if len(self.sources) <= 3 else f"{names} and {len(self.sources) - 3} more"
+
+
+sum_of = sum  # of numbers: a class method has the name
+
+
+def _fraction(weight: float | Fraction) -> Fraction:
+    try:
+        fraction = weight if isinstance(weight, Fraction) else Fraction(repr(weight))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"weight={weight!r} is no finite number") from None
+    if fraction < 0 or max(fraction.numerator, fraction.denominator) >= 2**64:
+        raise ValueError(f"weight={weight!r} is out of range; give a number of at least 0 with at most 64 bits")
+    return fraction
+
+
+def _pipeline(
+    tokenizer: Any, alphabet: str, split_pattern: str | None, normalizer: object, pre_tokenizer: object
+) -> pipeline_json.Json:
+    if alphabet not in ("bytes", "characters"):
+        raise ValueError(f"alphabet is 'bytes' or 'characters', got {alphabet!r}")
+    options = CharacterOptions(split_pattern=split_pattern, pre_tokenizer=pre_tokenizer)
+    if tokenizer is not None:
+        given = {"split_pattern": split_pattern, "normalizer": normalizer, "pre_tokenizer": pre_tokenizer}
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(f"{name}={value!r} and a tokenizer both say how texts are cut: give one of them")
+        text = getattr(tokenizer, "backend_tokenizer", tokenizer).to_str()
+        return pipeline_json.counting_pipeline(json.loads(text))
+    if alphabet == "characters":
+        options.check()
+        return options.pipeline(normalizer)
+    options.check_for_bytes()
+    return pipeline_json.byte_level_pipeline("llama3" if split_pattern is None else split_pattern, normalizer)
