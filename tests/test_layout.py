@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
     {"_advice", "errors", "byte_alphabet", "split_patterns", "_native"},
-    {"parallelism", "pipeline_json", "trainer_settings"},
+    {"compiled", "parallelism", "pipeline_json", "trainer_settings"},
     {"character_pipeline", "known_encodings", "vocabulary"},
     {"formats", "special_tokens"},
     {"auto", "backend", "corpus", "documents", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
