@@ -22,10 +22,8 @@ from hf_bpe.errors import (
     TrainingError,
     UnsupportedComponentError,
 )
-from hf_bpe.from_formats import from_gguf, from_gpt2, from_sentencepiece, from_tekken, from_tiktoken
 from hf_bpe.parallelism import note_worker_process as _note_worker_process
 from hf_bpe.tokenizer import HfBpeTokenizer
-from hf_bpe.training import TrainingReport, train
 
 if _typing.TYPE_CHECKING:
     __version__: str
@@ -33,8 +31,10 @@ if _typing.TYPE_CHECKING:
     from hf_bpe import embeddings as embeddings
     from hf_bpe.converting import convert
     from hf_bpe.extension import ExtensionReport, SideBySide, add_words, extend, prune, retrain_for
+    from hf_bpe.from_formats import from_gguf, from_gpt2, from_sentencepiece, from_tekken, from_tiktoken
     from hf_bpe.linting import lint
     from hf_bpe.token_files import encode_files
+    from hf_bpe.training import TrainingReport, train
     from hf_bpe.verification import compare
 
 __all__ = [
@@ -72,14 +72,21 @@ _LAZY_MODULES = ("chat", "embeddings")
 _LAZY = {
     "ExtensionReport": "extension",
     "SideBySide": "extension",
+    "TrainingReport": "training",
     "add_words": "extension",
     "compare": "verification",
     "convert": "converting",
     "encode_files": "token_files",
     "extend": "extension",
+    "from_gguf": "from_formats",
+    "from_gpt2": "from_formats",
+    "from_sentencepiece": "from_formats",
+    "from_tekken": "from_formats",
+    "from_tiktoken": "from_formats",
     "lint": "linting",
     "prune": "extension",
     "retrain_for": "extension",
+    "train": "training",
 }
 
 

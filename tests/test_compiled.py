@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def parsed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which files were read whole since the test began."""
     paths: list[str] = []
     read = compiled.read
@@ -42,7 +41,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return read(path, read_and_note, compiled=compiled)
 
     monkeypatch.setattr("hf_bpe.compiled.read", noting)
-    yield paths
+    return paths
 
 
 def forms(folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""The folder of compiled forms: who may write there, what a bad disk does, how large it grows, many processes at once."""
+"""The folder of compiled forms: who may write there, bad disks, how large it grows, many processes at once."""
 
 from __future__ import annotations
 
