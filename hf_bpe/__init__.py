@@ -23,11 +23,9 @@ from hf_bpe.errors import (
     TrainingError,
     UnsupportedComponentError,
 )
-from hf_bpe.from_formats import from_gguf, from_gpt2, from_sentencepiece, from_tekken, from_tiktoken
 from hf_bpe.parallelism import note_worker_process as _note_worker_process
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.tokenizer import HfBpeTokenizer
-from hf_bpe.training import TrainingReport, train
 
 if _typing.TYPE_CHECKING:
     __version__: str
@@ -38,9 +36,11 @@ if _typing.TYPE_CHECKING:
     from hf_bpe.converting import convert
     from hf_bpe.extension import ExtensionReport, SideBySide, add_words, extend, prune, retrain_for
     from hf_bpe.fingerprinting import fingerprint
+    from hf_bpe.from_formats import from_gguf, from_gpt2, from_sentencepiece, from_tekken, from_tiktoken
     from hf_bpe.linting import lint
     from hf_bpe.showing import show
     from hf_bpe.token_files import encode_files
+    from hf_bpe.training import TrainingReport, train
     from hf_bpe.verification import compare
 
 __all__ = [
@@ -81,21 +81,28 @@ __all__ = [
 ]
 
 _LAZY_MODULES = ("chat", "embeddings", "measure")
-_LAZY = {
     "ExtensionReport": "extension",
     "SideBySide": "extension",
+    "TrainingReport": "training",
     "add_words": "extension",
     "compare": "verification",
     "convert": "converting",
     "encode_files": "token_files",
     "extend": "extension",
     "fingerprint": "fingerprinting",
+    "from_gguf": "from_formats",
+    "from_gpt2": "from_formats",
+    "from_sentencepiece": "from_formats",
+    "from_tekken": "from_formats",
+    "from_tiktoken": "from_formats",
     "lint": "linting",
     "prune": "extension",
     "retrain_for": "extension",
     "show": "showing",
     "split_by_tokens": "chunking",
+    "train": "training",
     "truncate_to_tokens": "chunking",
+_LAZY = {
 }
 
 

@@ -17,8 +17,11 @@ __all__ = [
     "Tokenizer",
     "_rebuild_encoding",
     "check_extensible",
+    "compile_json",
     "crossing_merges",
+    "digest_of_file",
     "encode_words",
+    "load_compiled",
     "num_threads",
     "plan_words",
     "set_worker_process",
@@ -33,7 +36,8 @@ _Flags = tuple[str, bool, bool, bool, bool, bool]
 _Truncation = tuple[int, int, Literal["longest_first", "only_first", "only_second"], Literal["right", "left"]]
 # start, end, which list of tokens may be found there (None: all of them)
 _Part = tuple[int, int, int | None]
-_Component = Literal["normalizer", "pre_tokenizer", "post_processor", "decoder"]
+_Ids = Sequence[int] | NDArray[np.integer[Any]]
+_Component = Literal["truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"]
 
 @final
 class Tokenizer:
@@ -166,9 +170,9 @@ class Tokenizer:
         split_special_tokens: bool = False,
     ) -> list[str]: ...
     # decoding
-    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str: ...
-    def decode_batch(self, batch: Sequence[Sequence[int]], *, skip_special_tokens: bool = False) -> list[str]: ...
-    def decode_bytes(self, ids: Sequence[int]) -> bytes: ...
+    def decode(self, ids: _Ids, *, skip_special_tokens: bool = False) -> str: ...
+    def decode_batch(self, batch: Sequence[_Ids], *, skip_special_tokens: bool = False) -> list[str]: ...
+    def decode_bytes(self, ids: _Ids) -> bytes: ...
     def decode_tokens(self, tokens: Sequence[str]) -> str: ...
     # the cache of pretokens
     def clear_cache(self) -> None: ...
@@ -354,6 +358,18 @@ def crossing_merges(
     tokenizer: Tokenizer, part: str, words: Sequence[tuple[bytes, int]]
 ) -> list[tuple[int, tuple[int, int]] | None]:
     """Return the first merge across an end of `part` in each word: its rank and halves; None where there is none."""
+
+def digest_of_file(path: str) -> bytes:
+    """Return the BLAKE3 digest of what a file holds."""
+
+def compile_json(data: bytes) -> tuple[Tokenizer, bytes, bytes | None]:
+    """Return the tokenizer of a tokenizer.json, the digest of its bytes, and its compiled form.
+
+    The form is None where it would not give the same tokenizer: a number that no 64 bits hold exactly.
+    """
+
+def load_compiled(form: bytes, digest: bytes) -> Tokenizer | None:
+    """Return the tokenizer of a compiled form, or None where it is damaged, or of another file or version."""
 
 def num_threads() -> int:
     """Return the number of threads that a batch may use."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from tokenizers import AddedToken
 
+from hf_bpe import compiled as compiled_forms
 from hf_bpe import special_tokens
 from hf_bpe._native import Tokenizer
 from hf_bpe.errors import ConversionError, TokenizerFileError
@@ -22,7 +23,9 @@ _END_OF_TEXT = "<|endoftext|>"
 _CHUNK = 1 << 24
 
 
-def read_core(tokenizer_object: Any, tokenizer_file: str | None, settings: dict[str, Any]) -> Tokenizer:
+def read_core(
+    tokenizer_object: Any, tokenizer_file: str | None, settings: dict[str, Any], *, compiled: bool = True
+) -> Tokenizer:
     """Return the core that a constructor's arguments describe.
 
     Args:
@@ -30,6 +33,7 @@ def read_core(tokenizer_object: Any, tokenizer_file: str | None, settings: dict[
         tokenizer_file: The path of a tokenizer.json.
         settings: The other arguments, of which `vocab_file`, `merges_file` and `add_prefix_space` are read. What the
             files say about special tokens and sides is put where the arguments leave it open.
+        compiled: Whether a compiled form of tokenizer.json may be read and kept.
 
     Raises:
         TokenizerFileError: No file is named, or a file is damaged.
@@ -38,9 +42,11 @@ def read_core(tokenizer_object: Any, tokenizer_file: str | None, settings: dict[
     if isinstance(tokenizer_object, Tokenizer):
         return tokenizer_object
     if tokenizer_object is not None or tokenizer_file is not None:
-        data = _read_json_bytes(tokenizer_file) if tokenizer_object is None else tokenizer_object.to_str()  # type: ignore[arg-type]
-        core = Tokenizer.from_json(data)
-        _set_defaults(settings, _saved_sides(data if isinstance(data, str) else data.decode()))
+        if tokenizer_object is not None:
+            core = Tokenizer.from_json(tokenizer_object.to_str())
+        else:
+            core = compiled_forms.read(str(tokenizer_file), _read_json_bytes, compiled=compiled)
+        _set_defaults(settings, _saved_sides(core))
         return core
     if settings.get("vocab_file") and settings.get("merges_file"):
         core = read_vocab_and_merges(
@@ -108,7 +114,9 @@ def add_saved_tokens(files: dict[str, str | None], kwargs: dict[str, Any]) -> No
         return
     config = _read_json(config_file)
     settings: dict[str, Any] = {}
-    core = read_core(kwargs.get("tokenizer_object"), tokenizer_file, settings)
+    core = read_core(
+        kwargs.get("tokenizer_object"), tokenizer_file, settings, compiled=kwargs.get("compiled", True) is not False
+    )
     _set_defaults(kwargs, {name: value for name, value in settings.items() if name not in config})
     kwargs.update(_legacy_special_tokens(_read_json(files.pop("special_tokens_map_file", None)), config, kwargs))
     special = _special_contents({**config, **kwargs})
@@ -157,35 +165,11 @@ def _read_json(path: str | None) -> dict[str, Any]:
     return data
 
 
-def _saved_sides(text: str) -> dict[str, Any]:
+def _saved_sides(core: Tokenizer) -> dict[str, Any]:
     """Return what a tokenizer.json with truncation or padding switched on says beyond a single call."""
     settings: dict[str, Any] = {}
-    head = _head(text)
-    if truncation := head.get("truncation"):
-        settings["truncation_side"] = truncation["direction"].lower()
-    if padding := head.get("padding"):
+    if truncation := json.loads(core.component("truncation") or "null"):
+        settings["truncation_side"] = truncation.get("direction", "Right").lower()
+    if padding := json.loads(core.component("padding") or "null"):
         settings.update(padding_side=padding["direction"].lower(), pad_token=padding["pad_token"])
     return settings
-
-
-def _head(text: str) -> dict[str, Any]:
-    """Return the first members of a tokenizer.json, up to its truncation and padding.
-
-    They come first in what stock writes: megabytes of vocabulary need not be parsed to see that they are null.
-    """
-    decoder = json.JSONDecoder()
-    members: dict[str, Any] = {}
-    position = text.index("{") + 1
-    while True:
-        position = _skip(text, position, " \t\r\n,")
-        if text[position] == "}" or members.keys() >= {"truncation", "padding"}:
-            return members
-        name, position = decoder.raw_decode(text, position)
-        position = _skip(text, position, " \t\r\n:")
-        members[name], position = decoder.raw_decode(text, position)
-
-
-def _skip(text: str, position: int, characters: str) -> int:
-    while text[position] in characters:
-        position += 1
-    return position

@@ -52,7 +52,8 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         merges_file: The path of GPT-2's merges.txt.
         tokenizer_file: The path of a tokenizer.json.
         **kwargs: Upstream's arguments (special tokens, sides, `model_max_length`, `chat_template`, ...), and
-            `tokenizer_object`, a `tokenizers.Tokenizer` to copy; and `dropout_seed`, see `with_dropout_seed`.
+            `tokenizer_object`, a `tokenizers.Tokenizer` to copy; `dropout_seed`, see `with_dropout_seed`; and
+            `compiled=False`, which reads tokenizer.json itself and keeps no compiled form of it.
 
     Raises:
         TokenizerFileError: No file is given, or one is damaged.
@@ -88,9 +89,12 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         for name in _TRANSIENT_ARGUMENTS:
             kwargs.pop(name, None)
         dropout_seed = kwargs.pop("dropout_seed", None)
+        compiled = kwargs.pop("compiled", True) is not False
         files = {"vocab_file": kwargs.pop("vocab_json_file", None) or vocab_file, "merges_file": merges_file}
         settings = {**kwargs, **files}
-        self._core = loading.read_core(kwargs.pop("tokenizer_object", None), tokenizer_file, settings)
+        self._core = loading.read_core(
+            kwargs.pop("tokenizer_object", None), tokenizer_file, settings, compiled=compiled
+        )
         if dropout_seed is not None:
             self._core = self._core.with_dropout_seed(dropout_seed)
         for oddity in self._core.warnings():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from transformers.utils import logging
 from transformers.utils.generic import to_py_obj
 
@@ -12,6 +13,17 @@ from hf_bpe._native import DecodeStream
 from hf_bpe.methods.vocabulary import VocabularyMethods
 
 logger = logging.get_logger(__name__)
+
+
+def _is_array(ids: object, dimensions: int) -> bool:
+    return isinstance(ids, np.ndarray) and ids.ndim == dimensions and ids.dtype.kind in "iu"
+
+
+def _is_batch(sequences: object) -> bool:
+    """Return whether the core reads each of these as a list of ids."""
+    if not isinstance(sequences, (list, tuple)) or not sequences:
+        return False
+    return all(isinstance(ids, (list, tuple)) or _is_array(ids, 1) for ids in sequences)
 
 
 class DecodingMethods(VocabularyMethods):
@@ -28,7 +40,8 @@ class DecodingMethods(VocabularyMethods):
         Raises:
             ValueError: An id is negative, or beyond 32 bits.
         """
-        if type(token_ids) is list and token_ids and type(token_ids[0]) is int and not kwargs:
+        is_flat = _is_array(token_ids, 1) or (type(token_ids) is list and token_ids and type(token_ids[0]) is int)
+        if is_flat and not kwargs:
             return self._decode(token_ids, skip_special_tokens)
         return super().decode(token_ids, skip_special_tokens, **kwargs)
 
@@ -40,14 +53,18 @@ class DecodingMethods(VocabularyMethods):
         **kwargs: Any,
     ) -> list[str]:
         """Return the text of each list of ids, decoded on all cores."""
-        sequences = to_py_obj(sequences)  # type: ignore[no-untyped-call]
-        if not sequences or not all(isinstance(ids, (list, tuple)) for ids in sequences):
-            texts: list[str] = super().batch_decode(
-                sequences, skip_special_tokens, clean_up_tokenization_spaces, **kwargs
-            )
-            return texts
-        texts = self._core.decode_batch(sequences, skip_special_tokens=skip_special_tokens)
-        return [self._clean_up(text, clean_up_tokenization_spaces) for text in texts]
+        if _is_array(sequences, 2):
+            sequences = list(sequences)
+        # It looks at each id on its own, which takes longer than decoding does.
+        if not _is_batch(sequences):
+            sequences = to_py_obj(sequences)  # type: ignore[no-untyped-call]
+        if _is_batch(sequences):
+            texts = self._core.decode_batch(sequences, skip_special_tokens=skip_special_tokens)
+            return [self._clean_up(text, clean_up_tokenization_spaces) for text in texts]
+        one_by_one: list[str] = super().batch_decode(
+            sequences, skip_special_tokens, clean_up_tokenization_spaces, **kwargs
+        )
+        return one_by_one
 
     def _decode(
         self,

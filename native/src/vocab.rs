@@ -106,7 +106,12 @@ impl Vocab {
 
     /// All tokens with their ids, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&str, TokenId)> {
-        (0..self.ids.len()).map(|entry| (self.text(entry), self.ids[entry]))
+        // Checked once for all: token by token takes a sixth of the time of a load.
+        let texts = std::str::from_utf8(&self.texts.data).expect("only whole strings are inserted");
+        let ends = &self.texts.ends;
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let spans = starts.zip(ends).zip(&self.ids);
+        spans.map(move |((start, &end), &id)| (&texts[start as usize..end as usize], id))
     }
 
     /// Texts that share their id with an earlier text.

@@ -1,5 +1,7 @@
 //! Ids as Python lists, and back.
 
+mod list;
+
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -61,7 +63,7 @@ fn int(py: Python<'_>, id: TokenId) -> Py<PyInt> {
 
 /// Reads a sequence of ids.
 pub fn ids_from(object: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
-    if let Some(ids) = ids_of_list(object).or_else(|| ids_of_array(object)) {
+    if let Some(ids) = list::exact_ids(object).or_else(|| ids_of_array(object)) {
         return Ok(ids);
     }
     let items = object.try_iter().map_err(|_| {
@@ -72,16 +74,6 @@ pub fn ids_from(object: &Bound<'_, PyAny>) -> PyResult<Vec<TokenId>> {
         PyTypeError::new_err(format!("ids must be a sequence of int, got {kind}"))
     })?;
     items.map(|item| id_from(&item?)).collect()
-}
-
-/// Reads a list if all of it are ids.
-fn ids_of_list(object: &Bound<'_, PyAny>) -> Option<Vec<TokenId>> {
-    let list = object.cast::<PyList>().ok()?;
-    let mut ids = Vec::with_capacity(list.len());
-    for item in list.iter() {
-        ids.push(item.extract().ok()?);
-    }
-    Some(ids)
 }
 
 /// Reads a numpy array of one dimension, if all of it are ids.
