@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -191,17 +190,3 @@ def test_a_corpus_that_is_not_there_is_named(directories: tuple[Path, Path], tmp
     assert result.returncode == 1
     assert b"missing.txt" in result.stderr
     assert not (tmp_path / "a.json").exists()
-
-
-def test_chromium_shows_the_page(tmp_path: Path) -> None:
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        pytest.skip("the page isn't tested in a browser: Chromium isn't installed (Debian: apt-get install chromium)")
-    page = measure.page_of([measure.numbers(small(), sample=20)], [show(small(), f"the {EVIL}")])
-    (tmp_path / "page.html").write_text(page, encoding="utf-8")
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--window-size=400,900", "--dump-dom")
-
-    result = subprocess.run([browser, *options, (tmp_path / "page.html").as_uri()], capture_output=True, timeout=60)
-
-    assert b"How numbers are split" in result.stdout
-    assert b"<script" not in result.stdout
