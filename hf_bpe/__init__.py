@@ -32,6 +32,7 @@ if _typing.TYPE_CHECKING:
     from hf_bpe import chat as chat
     from hf_bpe import embeddings as embeddings
     from hf_bpe import measure as measure
+    from hf_bpe.cards import card
     from hf_bpe.chunking import split_by_tokens, truncate_to_tokens
     from hf_bpe.converting import convert
     from hf_bpe.extension import ExtensionReport, SideBySide, add_words, extend, prune, retrain_for
@@ -61,6 +62,7 @@ __all__ = [
     "TrainingReport",
     "UnsupportedComponentError",
     "add_words",
+    "card",
     "compare",
     "convert",
     "encode_files",
@@ -85,6 +87,7 @@ _LAZY_MODULES = ("chat", "embeddings", "measure")
     "SideBySide": "extension",
     "TrainingReport": "training",
     "add_words": "extension",
+    "card": "cards",
     "compare": "verification",
     "convert": "converting",
     "encode_files": "token_files",

@@ -1,4 +1,4 @@
-"""Any text inside an HTML page: nothing in it is markup, and a browser shows all of it."""
+"""Any text inside a page: nothing in it is markup, and a reader sees all of it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u2
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def escaped(text: str) -> str:
-    r"""Return a text for the inside of an element or of a quoted attribute.
+def visible(text: str) -> str:
+    """Return a text without controls: they are written as escapes, but for newlines, and lone surrogates as U+FFFD."""
+    shown = _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+    return _SURROGATES.sub("\ufffd", shown)
 
-    Newlines stay; other controls are written as escapes, and lone surrogates as U+FFFD.
+
+def escaped(text: str) -> str:
+    r"""Return a text for the inside of an element or of a quoted attribute, made `visible`.
 
     Example:
         >>> escaped("</script>\t")
         '&lt;/script&gt;\\t'
     """
-    shown = _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
-    return html.escape(_SURROGATES.sub("\ufffd", shown))
+    return html.escape(visible(text))

@@ -24,6 +24,7 @@ LAYERS: tuple[set[str], ...] = (
     {"chunking", "fingerprinting", "from_formats", "token_files"},
     {"chat", "verification"},
     {"converting", "embeddings", "extension", "linting", "measure", "pinning", "showing"},
+    {"cards"},
     {"__init__"},
     {"cli"},
 )

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from hf_bpe.cli.add_words import add_words
+from hf_bpe.cli.card import card
 from hf_bpe.cli.chat import app as chat
 from hf_bpe.cli.convert import convert
 from hf_bpe.cli.diff import diff
@@ -39,6 +40,7 @@ app.command(short_help="Convert a tokenizer to another format, verified.")(conve
 app.command(short_help="Show where two tokenizers differ.")(diff)
 app.command(short_help="Find what is wrong or odd in a vocabulary.")(lint)
 app.command(short_help="Measure what texts cost with a tokenizer.")(measure)
+app.command(short_help="Write a model card from measurements.")(card)
 app.command(short_help="Add tokens, learned from text; old ids stay.")(extend)
 app.command(short_help="Make one token of each of some chosen words.")(add_words)
 app.command(short_help="Drop tokens that a corpus doesn't need.")(prune)

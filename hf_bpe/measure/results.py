@@ -50,15 +50,13 @@ class Table:
         title: What it is about.
         columns: Its columns.
         rows: Its rows.
-        plotted: The columns that a page draws as bars.
-        figure: The column that says which rows have bars of one scale. None where all have.
+        plotted: The columns that a page draws as bars, all of one scale.
     """
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     plotted: Sequence[str] = ()
-    figure: str | None = None
 
     def as_json(self) -> list[dict[str, Cell]]:
         """Return the rows, each by the names of the columns."""
@@ -67,11 +65,6 @@ class Table:
     def key_of(self, row: Sequence[Cell]) -> tuple[Cell, ...]:
         """Return the cells that name a row."""
         return tuple(row[: len(self.keys)])
-
-    def scale(self, row: Sequence[Cell]) -> Cell:
-        """Return what tells which rows have bars of the same scale."""
-        names = [column.name for column in self.columns]
-        return row[names.index(self.figure)] if self.figure is not None else None
 
     @property
     def keys(self) -> list[Column]:
@@ -149,42 +142,68 @@ class Comparison(Result):
     @property
     def title(self) -> str:
         """What was measured, of which tokenizers."""
-        return f"{self.first.title}, against {self.second.title}"
+        second = getattr(self.second, "tokenizer", self.second.title)
+        return f"{self.first.title} against {second}"
 
     def tables(self) -> list[Table]:
         """Return a table for each that both results have: a row for each figure."""
-        others = {table.title: table for table in self.second.tables()}
-        found = [_compared(table, others[table.title]) for table in self.first.tables() if table.title in others]
-        return [table for table in found if table.rows]
+        return [_by_row(table, figures) for table, figures in self._pairs()]
+
+    def figures(self) -> list[list[Table]]:
+        """Return the same by figure: for each table that both results have, a table for each of its figures.
+
+        What the table itself draws comes first.
+        """
+        return [_drawn_first(table, figures) for table, figures in self._pairs()]
 
     def shown_tables(self) -> list[Table]:
-        """Return the first figure of each row alone: all of them are too many to read."""
-        names = [getattr(result, "tokenizer", None) for result in (self.first, self.second)]
-        return [_first_figure(table, *(names if all(names) else ("first", "second"))) for table in self.tables()]
+        """Return the first figure of each table alone: all of them are too many to read."""
+        return [figures[0] for _, figures in self._pairs()]
+
+    def _pairs(self) -> list[tuple[Table, list[Table]]]:
+        others = {table.title: table for table in self.second.tables()}
+        pairs = [(table, others[table.title]) for table in self.first.tables() if table.title in others]
+        found = [(table, _figures(table, other, self._names())) for table, other in pairs]
+        return [(table, figures) for table, figures in found if figures and figures[0].rows]
+
+    def _names(self) -> tuple[str, str]:
+        first, second = (getattr(result, "tokenizer", "") for result in (self.first, self.second))
+        return (first, second) if first and second and first != second else ("first", "second")
 
 
-def _first_figure(table: Table, *names: str) -> Table:
-    place = len(table.keys) - 1
-    figure = table.rows[0][place]
-    columns = [*table.keys[:-1], *(Column(shown(name), "number") for name in names), table.columns[-1]]
-    rows = [[*row[:place], *row[place + 1 :]] for row in table.rows if row[place] == figure]
-    return Table(f"{table.title}: {figure}", columns, rows)
-
-
-def _compared(table: Table, other: Table) -> Table:
+def _figures(table: Table, other: Table, names: tuple[str, str]) -> list[Table]:
+    """Return a table for each figure by which tokenizers are compared, with the rows that both have."""
     others = {other.key_of(row): row for row in other.rows}
-    figures = [(place, column) for place, column in enumerate(table.columns) if column.compared]
-    rows: list[list[Cell]] = []
-    for row in table.rows:
-        key = table.key_of(row)
-        if (match := others.get(key)) is None:
-            continue
-        for place, column in figures:
-            one, two = row[place], match[place]
-            rows.append([*key, column.name, one, two, change(one, two)])
-    named = [*table.keys, Column("figure", "text"), Column("first", "number"), Column("second", "number")]
-    columns = [*named, Column("change", "share")]
-    return Table(table.title, columns, rows, plotted=("first", "second"), figure="figure")
+    pairs = [(row, others[key]) for row in table.rows if (key := table.key_of(row)) in others]
+    made = []
+    for place, column in enumerate(table.columns):
+        if column.compared:
+            columns = [*table.keys, *(Column(name, column.form) for name in names), Column("change", "share")]
+            rows = [
+                [*table.key_of(row), row[place], match[place], change(row[place], match[place])] for row, match in pairs
+            ]
+            made.append(Table(f"{table.title}: {column.name}", columns, rows, plotted=names))
+    return made
+
+
+def _drawn_first(table: Table, figures: Sequence[Table]) -> list[Table]:
+    drawn = {f"{table.title}: {name}" for name in table.plotted}
+    return sorted(figures, key=lambda figure: figure.title not in drawn)
+
+
+def _by_row(table: Table, figures: Sequence[Table]) -> Table:
+    """Return all figures in one table: those of the first row, of the second, and so on."""
+    names = [figure.title.removeprefix(f"{table.title}: ") for figure in figures]
+    lines = zip(*(figure.rows for figure in figures), strict=True)
+    keys = len(table.keys)
+    rows = [[*row[:keys], name, *row[keys:]] for line in lines for name, row in zip(names, line, strict=True)]
+    columns = [
+        Column("figure", "text"),
+        Column("first", "number"),
+        Column("second", "number"),
+        Column("change", "share"),
+    ]
+    return Table(table.title, [*table.keys, *columns], rows)
 
 
 def change(first: Cell, second: Cell) -> float | None:

@@ -234,7 +234,7 @@ def test_a_result_is_compared_with_another_tokenizers() -> None:
 
     tokens = next(row for row in table if row["figure"] == "tokens" and row["source"] == "all")
     assert (tokens["first"], tokens["second"], tokens["change"]) == (3, 7, 7 / 3 - 1)
-    assert first.compared_with(second).title == "Tokens of texts, first, against Tokens of texts, second"
+    assert first.compared_with(second).title == "Tokens of texts, first against second"
     with pytest.raises(TypeError, match="a Fertility is compared with its like, got a Parity"):
         first.compared_with(measure.parity(small()))
 

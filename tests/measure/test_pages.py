@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -95,15 +94,27 @@ def test_a_page_escapes_every_token_and_fetches_nothing() -> None:
 
 def test_a_comparison_has_two_bars_of_one_scale_for_each_figure() -> None:
     first, second = (
-        measure.bill(made, {"a": ["the cat"], "b": ["you"]}, price_per_million=1) for made in (evil(), small())
+        measure.bill(made, {"a": ["the cat"], "b": ["you"]}, price_per_million=1, name=f"<{number}>")
+        for number, made in enumerate((evil(), small()))
     )
 
-    page = measure.page_of([first.compared_with(second)])
+    page = measure.page_of([first.compared_with(second), first, second])
 
     assert [row["first"] for row in first.compared_with(second).tables()[0].as_json()][:1] == [7]
-    assert '<th class="text">first, second</th>' in page
-    assert 'style="width:70.0%"></span><span class="hfbpe-bar" style="width:30.0%"' in page
-    assert 'style="width:100.0%"></span><span class="hfbpe-bar" style="width:60.0%"' in page
+    assert '<span class="hfbpe-key">&lt;0&gt;</span><span class="hfbpe-key">&lt;1&gt;</span>' in page
+    assert 'style="width:100.0%"></span><span class="hfbpe-bar" style="width:42.9%"' in page
+    assert 'style="width:42.9%"></span><span class="hfbpe-bar" style="width:42.9%"' in page
+    assert page.count('<details class="section">') == 2
+    assert elements_of(page).seen >= {"details", "summary"}
+
+
+def test_the_row_of_all_together_has_no_bar_beside_others() -> None:
+    bill = measure.bill(small(), {"a": ["the cat"], "b": ["you"]}, price_per_million=1)
+
+    page = measure.page_of([bill])
+
+    assert '<tr class="all"><td class="text">all</td><td class="number">2</td><td class="number">6</td>' in page
+    assert page.count('class="hfbpe-bar"') == 2
 
 
 def test_a_page_names_each_text_and_counts_its_tokens() -> None:
@@ -179,17 +190,3 @@ def test_a_corpus_that_is_not_there_is_named(directories: tuple[Path, Path], tmp
     assert result.returncode == 1
     assert b"missing.txt" in result.stderr
     assert not (tmp_path / "a.json").exists()
-
-
-def test_chromium_shows_the_page(tmp_path: Path) -> None:
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        pytest.skip("the page isn't tested in a browser: Chromium isn't installed (Debian: apt-get install chromium)")
-    page = measure.page_of([measure.numbers(small(), sample=20)], [show(small(), f"the {EVIL}")])
-    (tmp_path / "page.html").write_text(page, encoding="utf-8")
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--window-size=400,900", "--dump-dom")
-
-    result = subprocess.run([browser, *options, (tmp_path / "page.html").as_uri()], capture_output=True, timeout=60)
-
-    assert b"How numbers are split" in result.stdout
-    assert b"<script" not in result.stdout
