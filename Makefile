@@ -4,7 +4,12 @@
 #   make test        every test, Rust and Python
 #   make lint        formatters, linters, types, and the native module against its stubs
 #   make acceptance  the tokenizer tests of transformers itself, against HfBpeTokenizer
+#   make bench       side by side with other libraries: the tables of README.md and BENCHMARKS.md
+#   make bench-quick three minutes of that, printed only
+#   make bench-train trainers side by side: the table of BENCHMARKS.md
 #   make clean       remove what the others made
+#
+# The benchmarks run in .venv-bench, with the other libraries; on a machine that does nothing else, please.
 #
 # Needed beforehand: Python >= 3.11, a C compiler, cargo. `PYTHON=... make` chooses the interpreter.
 
@@ -18,10 +23,12 @@ VENV := .venv/stamp-venv
 BUILT := .venv/stamp-built
 TEST_TOOLS := .venv/stamp-test-tools
 LINT_TOOLS := .venv/stamp-lint-tools
+BENCH := PYTHONPATH=.:tests .venv-bench/bin/python -m benchmarks
+PEERS := .venv-bench/stamp-peers
 NATIVE := native/Cargo.toml native/Cargo.lock $(shell find native/src native/tests native/benches -name '*.rs' 2>/dev/null)
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint acceptance clean tools
+.PHONY: demo test lint acceptance bench bench-quick bench-train clean tools
 
 demo: $(BUILT)
 	$(BIN)/python examples/demo.py
@@ -43,8 +50,17 @@ lint: $(BUILT) $(LINT_TOOLS) $(TEST_TOOLS)
 acceptance: $(BUILT) $(TEST_TOOLS)
 	$(BIN)/python tests/acceptance/run.py
 
+bench: $(BUILT) $(PEERS)
+	$(BENCH) full --publish
+
+bench-quick: $(BUILT) $(PEERS)
+	$(BENCH) quick
+
+bench-train: $(BUILT) $(PEERS)
+	$(BENCH).training full --publish
+
 clean:
-	rm -rf .venv native/target hf_bpe/_native*.so demo-tokenizer .acceptance .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf .venv .venv-bench .bench native/target hf_bpe/_native*.so demo-tokenizer .acceptance .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- what the targets above stand on
@@ -66,6 +82,12 @@ $(TEST_TOOLS): pyproject.toml tests/requirements-vocabularies.txt | $(BUILT)
 
 $(LINT_TOOLS): $(VENV) pyproject.toml
 	$(PIP) install --group dev
+	touch $@
+
+# Ours is imported from here, so that both environments run the same build.
+$(PEERS): pyproject.toml $(wildcard tests/benchmarks/*.txt) tests/benchmarks/install.py tests/requirements-vocabularies.txt | tools
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python tests/benchmarks/install.py .venv-bench/bin/python
 	touch $@
 
 need = { echo "make: $(1) is missing. $(2)" >&2; exit 1; }
