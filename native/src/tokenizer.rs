@@ -4,10 +4,12 @@
 //! and they change speed, never results.
 
 mod align;
+mod cuts;
 mod decode;
 mod draw;
 mod encode;
 mod extend;
+mod flat;
 mod ordinary;
 mod pieces;
 mod ranks;
@@ -38,6 +40,7 @@ use crate::{Error, Result};
 pub use align::{Input, Sequence};
 pub use encode::EncodeOptions;
 pub use extend::MergeOfIds;
+pub use flat::Rules;
 pub use state::State;
 pub use within::Anchor;
 
