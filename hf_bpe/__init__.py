@@ -24,7 +24,6 @@ from hf_bpe.errors import (
     UnsupportedComponentError,
 )
 from hf_bpe.parallelism import note_worker_process as _note_worker_process
-from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.tokenizer import HfBpeTokenizer
 
 if _typing.TYPE_CHECKING:
@@ -39,6 +38,7 @@ if _typing.TYPE_CHECKING:
     from hf_bpe.fingerprinting import fingerprint
     from hf_bpe.from_formats import from_gguf, from_gpt2, from_sentencepiece, from_tekken, from_tiktoken
     from hf_bpe.linting import lint
+    from hf_bpe.pretoken_counts import PretokenCounts
     from hf_bpe.showing import show
     from hf_bpe.token_files import encode_files
     from hf_bpe.training import TrainingReport, train
@@ -83,6 +83,10 @@ __all__ = [
 ]
 
 _LAZY_MODULES = ("chat", "embeddings", "measure")
+
+# Imported when first asked for: few programs need them.
+_LAZY = {
+    "PretokenCounts": "pretoken_counts",
     "ExtensionReport": "extension",
     "SideBySide": "extension",
     "TrainingReport": "training",
@@ -105,7 +109,6 @@ _LAZY_MODULES = ("chat", "embeddings", "measure")
     "split_by_tokens": "chunking",
     "train": "training",
     "truncate_to_tokens": "chunking",
-_LAZY = {
 }
 
 

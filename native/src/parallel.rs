@@ -113,6 +113,28 @@ pub fn map_parts<T: Send>(sizes: &[usize], work: impl Fn(Range<usize>) -> T + Sy
     }
 }
 
+/// All parts in one row, copied on all cores where there are several: for a large batch the copy is a tenth of the work.
+pub fn concat(mut parts: Vec<Vec<u32>>) -> Vec<u32> {
+    if parts.len() <= 1 {
+        return parts.pop().unwrap_or_default();
+    }
+    // Zeroed memory comes untouched from the system, so that the threads share the cost of its pages.
+    let mut row = vec![0; parts.iter().map(Vec::len).sum()];
+    let mut places = Vec::with_capacity(parts.len());
+    let mut rest = row.as_mut_slice();
+    for part in parts {
+        let (place, behind) = rest.split_at_mut(part.len());
+        places.push((place, part));
+        rest = behind;
+    }
+    let copy = |(place, part): (&mut [u32], Vec<u32>)| place.copy_from_slice(&part);
+    match pool(num_threads()) {
+        Some(pool) => pool.install(|| places.into_par_iter().for_each(copy)),
+        None => places.into_iter().for_each(copy),
+    }
+    row
+}
+
 fn parts(sizes: &[usize], target: usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let (mut start, mut filled) = (0, 0);
@@ -141,6 +163,15 @@ mod tests {
 
         let covered: Vec<_> = parts.into_iter().flatten().collect();
         assert_eq!(covered, (0..sizes.len()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn parts_are_put_in_a_row_in_order() {
+        let parts = vec![vec![1, 2], vec![], vec![3], (4..1000).collect()];
+
+        assert_eq!(concat(parts), (1..1000).collect::<Vec<_>>());
+        assert_eq!(concat(vec![vec![7]]), [7]);
+        assert_eq!(concat(vec![]), [0; 0]);
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! and they change speed, never results.
 
 mod align;
+mod cuts;
 mod decode;
 mod decode_table;
 mod draw;
 mod encode;
 mod extend;
+mod flat;
 mod ordinary;
 mod pieces;
 mod ranks;
@@ -39,6 +41,7 @@ use crate::{Error, Result};
 pub use align::{Input, Sequence};
 pub use encode::EncodeOptions;
 pub use extend::MergeOfIds;
+pub use flat::Rules;
 pub use state::State;
 pub use within::Anchor;
 

@@ -3,6 +3,9 @@
 mod list;
 
 use numpy::{Element, PyArray1, PyArrayMethods};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -10,14 +13,16 @@ use pyo3::types::{PyInt, PyList};
 
 use crate::vocab::TokenId;
 
-/// Lists longer than this are made of shared `int` objects.
+/// Lists longer than this are made of shared `int` objects, and so are all lists after this many calls.
 const WORTH_SHARING: usize = 64;
+const MANY_CALLS: u32 = 256;
 
-/// One Python `int` for each id below a bound, made when the first long list needs them. Handing out a shared object
-/// costs half of what making one does, and ids are a small set.
+/// One Python `int` for each id below a bound, made when a list first holds it. Handing out a shared object costs half of
+/// what making one does, and ids are a small set; those of a text lie side by side in memory.
 pub struct SharedInts {
-    ints: PyOnceLock<Vec<Py<PyInt>>>,
+    ints: PyOnceLock<Vec<OnceLock<Py<PyInt>>>>,
     bound: usize,
+    calls: AtomicU32,
 }
 
 impl SharedInts {
@@ -26,34 +31,52 @@ impl SharedInts {
         Self {
             ints: PyOnceLock::new(),
             bound: max_id.map_or(0, |id| (id as usize + 1).min(1 << 20)),
+            calls: AtomicU32::new(0),
         }
     }
 
     /// `ids` as a list.
     pub fn list<'py>(&self, py: Python<'py>, ids: &[TokenId]) -> PyResult<Bound<'py, PyList>> {
-        if ids.len() <= WORTH_SHARING && self.ints.get(py).is_none() {
-            return PyList::new(py, ids);
+        match self.ints.get(py) {
+            Some(ints) => list(py, ints, ids),
+            None if ids.len() <= WORTH_SHARING && self.calls.fetch_add(1, Ordering::Relaxed) < MANY_CALLS => {
+                PyList::new(py, ids)
+            }
+            None => list(py, self.table(py), ids),
         }
-        let ints = self
-            .ints
-            .get_or_init(py, || (0..self.bound as TokenId).map(|id| int(py, id)).collect());
-        PyList::new(
-            py,
-            ids.iter().map(|&id| match ints.get(id as usize) {
-                Some(shared) => shared.clone_ref(py),
-                None => int(py, id),
-            }),
-        )
     }
 
-    /// Each of `batch` as a list, in a list.
-    pub fn lists<'py>(&self, py: Python<'py>, batch: &[Vec<TokenId>]) -> PyResult<Bound<'py, PyList>> {
-        let lists = batch
-            .iter()
-            .map(|ids| self.list(py, ids))
-            .collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, lists)
+    /// The ids between neighbouring `bounds` as lists, in a list.
+    pub fn lists<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &[TokenId],
+        bounds: &[u64],
+    ) -> PyResult<Bound<'py, PyList>> {
+        let row = |ends: &[u64]| &ids[ends[0] as usize..ends[1] as usize];
+        if ids.len() <= WORTH_SHARING {
+            let lists = bounds.windows(2).map(|ends| self.list(py, row(ends)));
+            return PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?);
+        }
+        let ints = self.table(py);
+        let lists = bounds.windows(2).map(|ends| list(py, ints, row(ends)));
+        PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
     }
+
+    fn table(&self, py: Python<'_>) -> &[OnceLock<Py<PyInt>>] {
+        self.ints
+            .get_or_init(py, || (0..self.bound).map(|_| OnceLock::new()).collect())
+    }
+}
+
+fn list<'py>(py: Python<'py>, ints: &[OnceLock<Py<PyInt>>], ids: &[TokenId]) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(
+        py,
+        ids.iter().map(|&id| match ints.get(id as usize) {
+            Some(shared) => shared.get_or_init(|| int(py, id)).clone_ref(py),
+            None => int(py, id),
+        }),
+    )
 }
 
 fn int(py: Python<'_>, id: TokenId) -> Py<PyInt> {

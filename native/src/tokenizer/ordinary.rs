@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use super::draw::Draw;
+use super::flat::{Rules, is_long};
 use super::segments::Model;
 use super::{Route, State, Tokenizer};
 use crate::added_tokens::Allowed;
@@ -16,24 +17,26 @@ use crate::{Error, Result};
 impl Tokenizer {
     /// The ids of one text without any special token: none is found, added, or made by merging.
     pub fn encode_ordinary(&self, text: &str) -> Result<Vec<TokenId>> {
+        if is_long(text) {
+            return Ok(self.encode_flat(&[text], Rules::Ordinary)?.0);
+        }
+        let ordinary = self.ordinary_bpe();
         let mut ids = Vec::with_capacity(text.len() / 3 + 4);
         self.states
-            .with(|state| self.ordinary_into(text, self.draw().at(0), state, &mut ids))?;
+            .with(|state| self.ordinary_into(text, ordinary, self.draw().at(0), state, &mut ids))?;
         Ok(ids)
     }
 
-    /// The same for each text, on all cores.
-    pub fn encode_ordinary_batch(&self, texts: &[&str]) -> Result<Vec<Vec<TokenId>>> {
-        self.batch(texts, |text, draw, state| {
-            let mut ids = Vec::with_capacity(text.len() / 3 + 4);
-            self.ordinary_into(text, draw, state, &mut ids)?;
-            Ok(ids)
-        })
-    }
-
-    fn ordinary_into(&self, text: &str, draw: Draw, state: &mut State, ids: &mut Vec<TokenId>) -> Result<()> {
-        let ordinary = self.ordinary_bpe();
-        let model = self.ordinary_model(ordinary.as_deref(), draw);
+    /// Appends the ids of a text; `ordinary` is what [`Self::ordinary_bpe`] gave.
+    pub(super) fn ordinary_into(
+        &self,
+        text: &str,
+        ordinary: Option<&Bpe>,
+        draw: Draw,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let model = self.ordinary_model(ordinary, draw);
         self.text_into(text, Allowed::Ordinary, &model, state, ids)
     }
 
@@ -86,7 +89,7 @@ impl Tokenizer {
             ));
         }
         let ordinary = self.ordinary_bpe();
-        let bpe = ordinary.as_deref().unwrap_or(&self.bpe);
+        let bpe = ordinary.unwrap_or(&self.bpe);
         let mut ids = Vec::with_capacity(data.len() / 3 + 4);
         self.states.with(|state| {
             let State { symbols, scratch, .. } = state;
@@ -112,7 +115,7 @@ impl Tokenizer {
     }
 
     /// A model that can't make special tokens, where the usual one can: a trained merge may spell one.
-    pub(super) fn ordinary_bpe(&self) -> Option<Arc<Bpe>> {
+    pub(super) fn ordinary_bpe(&self) -> Option<&Bpe> {
         let made = self.ordinary.get_or_init(|| {
             let specials: Vec<_> = self
                 .added
@@ -127,6 +130,6 @@ impl Tokenizer {
             let specials: Vec<_> = specials.into_iter().filter(|id| reachable.contains(id)).collect();
             (!specials.is_empty()).then(|| Arc::new(self.bpe.without(&specials)))
         });
-        made.clone()
+        made.as_deref()
     }
 }

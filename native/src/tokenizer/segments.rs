@@ -14,6 +14,10 @@ use crate::normalized::NormalizedText;
 use crate::normalizer::Normalized;
 use crate::vocab::TokenId;
 
+/// In segments up to this many bytes each pretoken is looked up by itself: to make room for turns of them costs more than
+/// their waiting.
+const SHORT: usize = 128;
+
 /// Which model runs, by which random numbers, and whether the cache knows it.
 pub(super) struct Model<'a> {
     pub(super) bpe: &'a Bpe,
@@ -171,6 +175,16 @@ impl Tokenizer {
         if !model.cached {
             let mut miss = miss;
             return self.split_ranges(text, scratch, |range| miss(range, ids));
+        }
+        if text.len() <= SHORT {
+            let mut miss = miss;
+            return self.split_ranges(text, scratch, |range| {
+                if !cache.get(text.as_bytes(), range.clone(), ids) {
+                    let before = ids.len();
+                    miss(range.clone(), ids);
+                    cache.insert(&text.as_bytes()[range], &ids[before..]);
+                }
+            });
         }
         let mut lookups = Lookups::new(text.as_bytes(), cache, miss);
         self.split_ranges(text, scratch, |range| lookups.push(range, ids))?;

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use crate::bpe::{Part, Symbols};
 use crate::cache::PretokenCache;
 use crate::pre_tokenizer::Scratch;
+use crate::vocab::TokenId;
 
 /// Buffers, and the memory of pretokens that came before.
 #[derive(Default)]
@@ -17,6 +18,7 @@ pub struct State {
     pub(super) parts: Vec<Part>,
     pub(super) scratch: Scratch,
     pub(super) prefixed: String,
+    pub(super) ids: Vec<TokenId>,
 }
 
 /// As many states as threads can make use of.

@@ -32,7 +32,7 @@ impl Tokenizer {
     pub fn encode_within(&self, text: &str, within: &Within) -> Result<(Vec<TokenId>, Vec<Anchor>)> {
         check_length(text)?;
         let ordinary = self.ordinary_bpe();
-        let model = self.ordinary_model(ordinary.as_deref(), self.draw().at(0));
+        let model = self.ordinary_model(ordinary, self.draw().at(0));
         let allowed = Allowed::Within(within);
         let mut ids = Vec::with_capacity(text.len() / 3 + 4);
         let mut anchors = Vec::new();
@@ -59,7 +59,7 @@ impl Tokenizer {
     /// As [`Tokenizer::encode_ids`].
     pub fn align_within(&self, text: &str, within: &Within) -> Result<Encoding> {
         let ordinary = self.ordinary_bpe();
-        let out = Aligned::new(text, ordinary.as_deref().unwrap_or(&self.bpe), None, 0);
+        let out = Aligned::new(text, ordinary.unwrap_or(&self.bpe), None, 0);
         let draw = self.draw().at(0);
         self.states
             .with(|state| self.align_text(text, Allowed::Within(within), draw, state, out))

@@ -8,6 +8,7 @@ use super::{PyTokenizer, options};
 use crate::Result;
 use crate::python::ids::ids_from;
 use crate::python::text::{Text, wrong_type};
+use crate::tokenizer::Rules;
 
 /// The ids of several texts in a row, and where each text begins and the last one ends.
 type FlatIds<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
@@ -60,8 +61,10 @@ impl PyTokenizer {
         split_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let options = options(add_special_tokens, split_special_tokens);
-        let batch = with_texts(py, texts, |texts| self.core.encode_ids_batch(texts, options))?;
-        self.ints.lists(py, &batch)
+        let (ids, bounds) = with_texts(py, texts, |texts| {
+            self.core.encode_flat(texts, Rules::Usual(options))
+        })?;
+        self.ints.lists(py, &ids, &bounds)
     }
 
     #[pyo3(signature = (texts, *, add_special_tokens = true, split_special_tokens = false))]
@@ -73,8 +76,42 @@ impl PyTokenizer {
         split_special_tokens: bool,
     ) -> PyResult<FlatIds<'py>> {
         let options = options(add_special_tokens, split_special_tokens);
-        let (ids, offsets) = with_texts(py, texts, |texts| self.core.encode_flat(texts, options))?;
+        let (ids, offsets) = with_texts(py, texts, |texts| {
+            self.core.encode_flat(texts, Rules::Usual(options))
+        })?;
         Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
+    }
+
+    #[pyo3(signature = (text, *, add_special_tokens = true, split_special_tokens = false))]
+    fn count_tokens(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+    ) -> PyResult<u64> {
+        let rules = Rules::Usual(options(add_special_tokens, split_special_tokens));
+        let text = Text::new(text, "text")?;
+        let text = text.as_str();
+        let counts = self.run(py, text.len(), |core| core.count_tokens(&[text], rules))?;
+        Ok(counts[0])
+    }
+
+    #[pyo3(signature = (texts, *, add_special_tokens = true, split_special_tokens = false))]
+    fn count_tokens_batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        add_special_tokens: bool,
+        split_special_tokens: bool,
+    ) -> PyResult<Vec<u64>> {
+        let rules = Rules::Usual(options(add_special_tokens, split_special_tokens));
+        with_texts(py, texts, |texts| self.core.count_tokens(texts, rules))
+    }
+
+    /// The bytes at which a long text may be cut, at least `size` apart, without a change of ids.
+    fn cut_places(&self, text: &Bound<'_, PyAny>, size: usize) -> PyResult<Vec<usize>> {
+        Ok(self.core.cut_places(Text::new(text, "text")?.as_str(), size))
     }
 
     fn encode_ordinary<'py>(
@@ -93,8 +130,8 @@ impl PyTokenizer {
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let batch = with_texts(py, texts, |texts| self.core.encode_ordinary_batch(texts))?;
-        self.ints.lists(py, &batch)
+        let (ids, bounds) = with_texts(py, texts, |texts| self.core.encode_flat(texts, Rules::Ordinary))?;
+        self.ints.lists(py, &ids, &bounds)
     }
 
     #[pyo3(signature = (text, allowed))]
