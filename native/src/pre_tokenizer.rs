@@ -13,6 +13,7 @@ mod by_char;
 mod byte_level;
 mod cl100k;
 mod classes;
+mod composed;
 mod delimiter;
 mod digits;
 mod fixed_length;

@@ -1,11 +1,14 @@
 //! The `Split` pre-tokenizer: cuts a text by a pattern.
 //!
-//! Guarantee: the pieces are those of stock's `Split` (tokenizers 0.23.3), whichever of the three engines finds the matches: a
-//! scanner for a published pattern, a substring search for a plain string, the stock library's regex engine for the rest.
+//! Guarantee: the pieces are those of stock's `Split` (tokenizers 0.23.3), whichever engine finds the matches: a scanner for a
+//! published pattern, an automaton for one that is composed of known parts, a substring search for a plain string, the
+//! stock library's regex engine for the rest.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::behavior::{Behavior, Cutter};
+use super::composed::Composed;
 use super::published::Published;
 use crate::Result;
 use crate::config::Node;
@@ -26,7 +29,22 @@ pub struct Split {
 #[derive(Debug, Clone)]
 enum Matcher {
     Published(Published),
+    Composed(Arc<Composed>),
     General(Finder),
+}
+
+impl Matcher {
+    fn new(pattern: &Pattern) -> Result<Self> {
+        if let Pattern::Regex(regex) = pattern {
+            if let Some(published) = Published::recognise(regex) {
+                return Ok(Self::Published(published));
+            }
+            if let Some(composed) = Composed::recognise(ROLE, regex) {
+                return Ok(Self::Composed(Arc::new(composed)));
+            }
+        }
+        Ok(Self::General(Finder::new(ROLE, pattern)?))
+    }
 }
 
 impl Split {
@@ -41,19 +59,11 @@ impl Split {
 
     /// Prepares to cut by `pattern`; with `invert`, matches and the text between them swap their roles.
     pub fn new(pattern: &Pattern, behavior: Behavior, invert: bool) -> Result<Self> {
-        let published = match pattern {
-            Pattern::Regex(regex) => Published::recognise(regex),
-            Pattern::String(_) => None,
-        };
-        let finder = match published {
-            Some(published) => Matcher::Published(published),
-            None => Matcher::General(Finder::new(ROLE, pattern)?),
-        };
         Ok(Self {
             pattern: pattern.clone(),
             behavior,
             invert,
-            finder,
+            finder: Matcher::new(pattern)?,
         })
     }
 
@@ -91,13 +101,21 @@ impl Split {
         matches!(self.finder, Matcher::Published(_))
     }
 
+    /// Whether the pattern is composed of known parts, and so runs as an automaton.
+    pub fn is_composed(&self) -> bool {
+        matches!(self.finder, Matcher::Composed(_))
+    }
+
     /// Calls `emit` for each piece of `text`, in order; pieces that are removed or empty aren't told.
     ///
     /// The pattern sees `text` alone. On an error, drop what was emitted before it.
     #[inline]
-    pub fn split<F: FnMut(Range<usize>)>(&self, text: &str, emit: F) -> Result<()> {
+    pub fn split<F: FnMut(Range<usize>)>(&self, text: &str, mut emit: F) -> Result<()> {
         match &self.finder {
             Matcher::Published(published) if self.keeps_matches() => published.scan(text, emit),
+            Matcher::Composed(composed) if self.behavior == Behavior::Isolated => {
+                return composed.find(text, |range, _| emit(range));
+            }
             finder => return self.cut(finder, text, emit),
         }
         Ok(())
@@ -115,6 +133,7 @@ impl Split {
         let mut cutter = Cutter::new(self.behavior, self.invert, emit);
         match finder {
             Matcher::Published(published) => published.scan(text, |range| cutter.push(range, true)),
+            Matcher::Composed(composed) => composed.find(text, |range, is_match| cutter.push(range, is_match))?,
             Matcher::General(finder) => finder.find(text, |range, is_match| cutter.push(range, is_match))?,
         }
         cutter.finish();
