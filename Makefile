@@ -3,6 +3,7 @@
 #   make demo        train a vocabulary on Python's own sources, load it, look at it
 #   make test        every test, Rust and Python
 #   make lint        formatters, linters, types, and the native module against its stubs
+#   make cards       the model cards again, from measurements
 #   make acceptance  the tokenizer tests of transformers itself, against HfBpeTokenizer
 #   make clean       remove what the others made
 #
@@ -21,7 +22,7 @@ LINT_TOOLS := .venv/stamp-lint-tools
 NATIVE := native/Cargo.toml native/Cargo.lock $(shell find native/src native/tests native/benches -name '*.rs' 2>/dev/null)
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint acceptance clean tools
+.PHONY: demo test lint cards acceptance clean tools
 
 demo: $(BUILT)
 	$(BIN)/python examples/demo.py
@@ -39,6 +40,9 @@ lint: $(BUILT) $(LINT_TOOLS) $(TEST_TOOLS)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hf_bpe._native
+
+cards: $(BUILT) $(TEST_TOOLS)
+	$(BIN)/python model_cards/make.py
 
 acceptance: $(BUILT) $(TEST_TOOLS)
 	$(BIN)/python tests/acceptance/run.py
