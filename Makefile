@@ -3,6 +3,7 @@
 #   make demo        train a vocabulary on Python's own sources, load it, look at it
 #   make test        every test, Rust and Python
 #   make lint        formatters, linters, types, and the native module against its stubs
+#   make cards       the model cards again, from measurements
 #   make acceptance  the tokenizer tests of transformers itself, against HfBpeTokenizer
 #   make bench       side by side with other libraries: the tables of README.md and BENCHMARKS.md
 #   make bench-quick three minutes of that, printed only
@@ -28,7 +29,7 @@ PEERS := .venv-bench/stamp-peers
 NATIVE := native/Cargo.toml native/Cargo.lock $(shell find native/src native/tests native/benches -name '*.rs' 2>/dev/null)
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint acceptance bench bench-quick bench-train clean tools
+.PHONY: demo test lint cards acceptance bench bench-quick bench-train clean tools
 
 demo: $(BUILT)
 	$(BIN)/python examples/demo.py
@@ -46,6 +47,9 @@ lint: $(BUILT) $(LINT_TOOLS) $(TEST_TOOLS)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hf_bpe._native
+
+cards: $(BUILT) $(TEST_TOOLS)
+	$(BIN)/python model_cards/make.py
 
 acceptance: $(BUILT) $(TEST_TOOLS)
 	$(BIN)/python tests/acceptance/run.py

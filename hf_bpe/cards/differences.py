@@ -41,7 +41,11 @@ def differences(core: Tokenizer) -> Iterator[str]:
 
 def _stock(core: Tokenizer) -> str:
     version = ".".join(tokenizers.__version__.split(".")[:2])
-    found: Any = compare(core, tokenizers.Tokenizer.from_str(core.to_json()), sample=_SAMPLE, progress=False)
+    try:
+        theirs = tokenizers.Tokenizer.from_str(core.to_json())
+        found: Any = compare(core, theirs, sample=_SAMPLE, progress=False)
+    except HfBpeError as error:
+        return f"`tokenizers` {version}: not compared. {markdown.text(str(error))}"
     if found:
         return f"`tokenizers` {version}: the same ids and the same decoded text on {found.total:,} texts compared."
     return f"`tokenizers` {version}: other ids, such as for {markdown.code(found.text)}."

@@ -60,6 +60,7 @@ def card(
 
     Raises:
         HfBpeError: The files are damaged.
+        ValueError: The tokenizer has dropout, so that its figures would be others each time.
         TypeError: An argument has a wrong type.
 
     Example:
@@ -71,6 +72,11 @@ def card(
     else:
         known = replace(known, name=known.name or Path(tokenizer).resolve().name)
         loaded = HfBpeTokenizer.from_pretrained(tokenizer)
+    if loaded._core.dropout:
+        raise ValueError(
+            f"card(): this tokenizer has a dropout of {loaded._core.dropout:g}, so that no text has one length in "
+            "tokens. Set model.dropout to null in its tokenizer.json."
+        )
     return Card(_front_matter(known), "\n\n".join(_sections(loaded, corpus, known, text_column)) + "\n")
 
 
