@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks import machine, report, vocabs
 from benchmarks.classes import CLASSES
-from benchmarks.groups import GROUPS, LOADED
+from benchmarks.groups import GROUPS
 from benchmarks.measuring import Bench, Figure
 from benchmarks.peers import PEERS
 from benchmarks.plans import PLANS, Plan
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def measure(plan: Plan, cache: Path) -> tuple[dict[str, Any], list[Figure]]:
     """Run the groups of a plan, and return what was measured with what, and the figures."""
     wanted = dict.fromkeys(plan.vocabularies)
-    wanted |= dict.fromkeys(LOADED if "loading" in plan.groups and len(plan.vocabularies) > 1 else ())
+    wanted |= dict.fromkeys(plan.loaded if "loading" in plan.groups else ())
     wanted |= dict.fromkeys(["gpt2-digits"] if "custom" in plan.groups else [])
     folders = {name: folder for name in wanted if (folder := vocabs.prepare(name, cache)) is not None}
     with tempfile.TemporaryDirectory() as scratch:
@@ -74,6 +74,13 @@ def read(path: Path) -> tuple[dict[str, Any], list[Figure]]:
     return run, [Figure(**figure | {"row": tuple(figure["row"])}) for figure in run.pop("figures")]
 
 
+def chosen_plan(options: argparse.Namespace) -> Plan:
+    """Return the plan that the options ask for."""
+    names = {key: tuple(value.split(",")) for key in ("groups", "vocabularies") if (value := getattr(options, key))}
+    numbers = {key: value for key in ("megabytes", "rounds") if (value := getattr(options, key)) is not None}
+    return dataclasses.replace(PLANS[options.plan], **names, **numbers)
+
+
 def main() -> None:
     """Measure or read, print, and publish."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -81,6 +88,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / ".bench", help="where vocabularies and figures are kept")
     parser.add_argument("--groups", help="only these groups, with commas between")
     parser.add_argument("--vocabularies", help="only these vocabularies, with commas between")
+    parser.add_argument("--megabytes", type=float, help="of each kind of text, at most; for a first look at the tables")
+    parser.add_argument("--rounds", type=int, help="how often each figure is taken")
     parser.add_argument("--publish", action="store_true", help="write README.md, BENCHMARKS.md and benchmarks.json")
     options = parser.parse_args()
     if options.plan == "tables":

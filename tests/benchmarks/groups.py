@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 
 from benchmarks import corpora
 from benchmarks.measuring import CLASS_NAMES, DIFFERENT, IDENTICAL, UNCHECKED, Bench, Crew, rates
 from benchmarks.operations import digest_of_texts
 from benchmarks.peers import REFERENCE
 from benchmarks.workers import Worker, WorkerDied
-
-LOADED = ("gpt2", "llama3", "o200k", "gpt2-added")
 
 
 def encoding(bench: Bench) -> None:
@@ -104,23 +103,31 @@ def decoding(bench: Bench) -> None:
 
 
 def loading(bench: Bench) -> None:
-    """Seconds and resident megabytes of the first load in a new process, imports aside."""
-    for vocabulary in (name for name in LOADED if name in bench.folders):
+    """Seconds and resident megabytes until a new process has its first ids, imports aside."""
+    for vocabulary in (name for name in bench.plan.loaded if name in bench.folders):
         for kind, what in (("core", "core"), ("class", "AutoTokenizer")):
-            for peer in (name for name in bench.plan.peers if kind == "core" or name in CLASS_NAMES):
-                bench.say(f"loading: {vocabulary}, {what}, {peer}")
+            # gigatoken's look-alike has no AutoTokenizer.
+            able = bench.plan.peers if kind == "core" else [name for name in CLASS_NAMES if name != "gigatoken"]
+            for peer in (name for name in bench.plan.peers if name in able):
                 _load(bench, vocabulary, kind, what, peer)
+            if find_spec("hf_bpe.compiled") and "hf_bpe" in bench.plan.peers:
+                forms = bench.scratch / "forms"
+                _load(bench, vocabulary, kind, f"{what}, compiled form", "hf_bpe", forms=str(forms))
 
 
-def _load(bench: Bench, vocabulary: str, kind: str, what: str, peer: str) -> None:
+def _load(bench: Bench, vocabulary: str, kind: str, what: str, peer: str, *, forms: str = "off") -> None:
+    bench.say(f"loading: {vocabulary}, {what}, {peer}")
     answers = []
-    for _ in range(bench.plan.rounds):
-        with Worker(peer, bench.folders[vocabulary], kind=kind) as worker:
+    for _ in range(bench.plan.rounds + (forms != "off")):
+        with Worker(peer, bench.folders[vocabulary], kind=kind, forms=forms) as worker:
             try:
                 answers.append(worker.ask("load"))
-            except WorkerDied:
+            except WorkerDied as error:
+                bench.note(f"{peer}, {vocabulary}, load: {error}")
                 return
-    if all("seconds" in answer for answer in answers):
+    if forms != "off":
+        answers = answers[1:]  # the first one wrote the form
+    if answers and all("seconds" in answer for answer in answers):
         for key, unit, row in (("seconds", "s", "time"), ("megabytes", "MB", "memory")):
             values = [answer[key] for answer in answers]
             bench.add("loading", [vocabulary, what, row], peer, values, unit, UNCHECKED)
@@ -166,10 +173,9 @@ def _alone(bench: Bench, vocabulary: str, peer: str) -> Crew:
 def _one_odd(crew: Crew, peer: str, name: str, text: str, expected: dict[str, str]) -> None:
     """Time one input, each time with caches that hold no more than a few words."""
     bench, values, digest = crew.bench, [], ""
-    words, file = bench.write("words", ["a few words first"]), bench.write("odd", [text])
+    file = bench.write("odd", [text])
     for turn in range(bench.plan.rounds):
         crew.ask(peer, "load")
-        crew.ask(peer, "run", operation="each", file=words)
         answer = crew.ask(peer, "run", operation="each", file=file, digest=turn == 0, patience=30, label=name)
         if answer is None:
             return
@@ -194,14 +200,15 @@ def threads(bench: Bench) -> None:
 
 
 def offsets(bench: Bench) -> None:
-    """The same documents with offsets and without: what a pair of offsets for each id costs."""
+    """The same documents with offsets, without, and their ids only counted: what more costs, and less saves."""
     with bench.crew(bench.plan.vocabularies[0]) as crew:
         for name, text in texts(bench):
             documents = corpora.documents(text, 2_000)
             bench.say(f"offsets: {name}")
             file = bench.write("documents", documents)
-            for operation in ("flat", "lists", "offsets"):
-                row, expected = [name, "2 KB", operation], crew.expected_ids(file)
+            for operation in ("flat", "lists", "offsets", "count"):
+                reference = "lengths" if operation == "count" else "lists"
+                row, expected = [name, "2 KB", operation], crew.expected_ids(file, reference)
                 rates(crew, "offsets", row, operation, file, documents, expected, fresh=False)
 
 

@@ -113,9 +113,9 @@ class Crew:
                 found[peer] = verdict, answer["seconds"]
         return found
 
-    def expected_ids(self, file: str) -> str | None:
-        """Return the digest of the reference's ids."""
-        answer = self.ask(REFERENCE, "run", operation="lists", file=file, digest=True)
+    def expected_ids(self, file: str, operation: str = "lists") -> str | None:
+        """Return the digest of the reference's ids, or of how many there are (`lengths`)."""
+        answer = self.ask(REFERENCE, "run", operation=operation, file=file, digest=True)
         return answer["digest"] if answer else None
 
 

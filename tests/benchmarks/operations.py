@@ -71,6 +71,14 @@ def _digest_of_flat(peer: Peer, result: Any) -> str:
     return digest_of_ids(*peer.flat_ids(result))
 
 
+def _digest_of_counts(peer: Peer, counts: Any) -> str:
+    return digest_of_ids([], counts)
+
+
+def _digest_of_lengths(peer: Peer, lists: Any) -> str:
+    return digest_of_ids([], [len(ids) for ids in lists])
+
+
 def _digest_of_offsets(peer: Peer, result: Any) -> str:
     return (
         digest_of_lists(peer, result[0]) if isinstance(result[0], list) else digest_of_ids(*peer.flat_ids(result[:2]))
@@ -82,7 +90,10 @@ OPERATIONS: dict[str, Operation] = {
     "lists": Operation("lists", _texts, _run("lists"), digest_of_lists),
     "each": Operation("one", _texts, _run_each("one"), digest_of_lists),
     "offsets": Operation("offsets", _texts, _run("offsets"), _digest_of_offsets),
+    "count": Operation("count", _texts, _run("count"), _digest_of_counts),
+    "lengths": Operation("lists", _texts, _run("lists"), _digest_of_lengths),
     "decode": Operation("decode", _ids, _run_each("decode"), digest_of_texts),
     "decode_batch": Operation("decode_batch", _ids, _run("decode_batch"), digest_of_texts),
 }
-"""Every operation by name. Those that decode are compared with the texts, the others with the reference's ids."""
+"""Every operation by name. `lengths` is what `count` is compared with, in the reference; those that decode are compared
+with the texts, the others with the reference's ids."""

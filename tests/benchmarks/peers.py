@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,10 @@ class Peer:
         lines = (self.folder / "ranks.tiktoken").read_bytes().splitlines()
         return {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines)}
 
+    def one(self, text: str) -> Any:
+        """Return the ids of a text as a list. The one operation that every peer has."""
+        raise NotImplementedError
+
     @staticmethod
     def flat_ids(result: Any) -> Ids:
         """Return what `flat` gave as arrays, outside of the clock."""
@@ -61,20 +66,23 @@ def threads() -> int:
 
 
 class HfBpe(Peer):
-    """The core of this package."""
+    """The core of this package. Its compiled forms are read where HF_BPE_CACHE names a folder, else the JSON."""
 
     distribution, module = "hf-bpe", "hf_bpe"
 
     def load(self) -> None:
         from hf_bpe._native import Tokenizer
 
-        self.tokenizer = Tokenizer.from_json(Path(self.file).read_bytes())
-        self.one, self.lists, self.decode = (
-            self.tokenizer.encode_ordinary,
-            self.tokenizer.encode_ordinary_batch,
-            self.tokenizer.decode,
-        )
-        self.decode_batch = self.tokenizer.decode_batch
+        if os.environ.get("HF_BPE_CACHE", "off") == "off":
+            self.tokenizer = Tokenizer.from_json(Path(self.file).read_bytes())
+        else:
+            forms = importlib.import_module("hf_bpe.compiled")
+            self.tokenizer = forms.read(self.file, lambda path: Path(path).read_bytes())
+        self.one, self.lists = self.tokenizer.encode_ordinary, self.tokenizer.encode_ordinary_batch
+        self.decode, self.decode_batch = self.tokenizer.decode, self.tokenizer.decode_batch
+        for operation, method in (("offsets", "encode_to_numpy_with_offsets"), ("count", "count_tokens_batch")):
+            if hasattr(self.tokenizer, method):
+                setattr(self, operation, partial(getattr(self.tokenizer, method), add_special_tokens=False))
 
     def flat(self, texts: Sequence[str]) -> Any:
         return self.tokenizer.encode_to_numpy(texts, add_special_tokens=False)

@@ -18,6 +18,7 @@ class Plan:
         groups: Which groups of figures.
         peers: Who is asked, us included.
         vocabularies: Names in `vocabs`. The first is the one of the README's table, and of groups that need but one.
+        loaded: The vocabularies whose loading is measured.
         kinds: Kinds of text.
         sources: "own", "handed" or both. Vocabularies after the first are measured with the last that there is.
         sizes: Bytes of a document, by the name of the row.
@@ -32,10 +33,11 @@ class Plan:
     groups: tuple[str, ...] = ALL_GROUPS
     peers: tuple[str, ...] = tuple(PEERS)
     vocabularies: tuple[str, ...] = ("cl100k", "gpt2", "o200k", "llama3", "qwen3")
+    loaded: tuple[str, ...] = ("gpt2", "cl100k", "o200k", "llama3", "gpt2-added")
     kinds: tuple[str, ...] = KINDS
     sources: tuple[str, ...] = ("own", "handed")
     sizes: tuple[tuple[str, int], ...] = (("2 KB", 2_000), ("1 MB", 1_000_000))
-    megabytes: float = 6.0
+    megabytes: float = 12.0
     rounds: int = 3
     seconds: float = 0.5
     short: int = 10_000
@@ -49,6 +51,7 @@ PLANS = {
         groups=("encoding", "short", "classes", "decoding", "loading"),
         peers=("hf_bpe", "gigatoken", "fastokens", "tiktoken", "tokenizers"),
         vocabularies=("cl100k",),
+        loaded=("cl100k",),
         kinds=("english", "chinese", "multilingual"),
         sources=("own",),
         sizes=(("2 KB", 2_000),),
@@ -58,6 +61,7 @@ PLANS = {
     "smallest": Plan(
         peers=("hf_bpe", "tiktoken", "tokenizers"),
         vocabularies=("gpt2",),
+        loaded=("gpt2",),
         kinds=("english", "code"),
         sources=("own",),
         sizes=(("2 KB", 2_000),),

@@ -32,7 +32,7 @@ class WorkerDied(Exception):
 class Worker:
     """A peer in a process of its own. Used in a `with`, so that no process stays behind."""
 
-    def __init__(self, peer: str, folder: Path, *, kind: str = "core", threads: int = 1) -> None:
+    def __init__(self, peer: str, folder: Path, *, kind: str = "core", threads: int = 1, forms: str = "off") -> None:
         self.peer = peer
         self.process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", kind, peer, str(folder)],
@@ -40,7 +40,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=environment(threads),
+            env=environment(threads) | {"HF_BPE_CACHE": forms},
         )
 
     def ask(self, do: str, *, patience: float = PATIENCE, **order: Any) -> dict[str, Any]:
