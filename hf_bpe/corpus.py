@@ -12,10 +12,13 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+from hf_bpe.documents import BadRow, Documents, kind_of, open_documents
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,25 +99,28 @@ def open_corpus(
     text_column: str = "text",
     skip_bad_rows: bool = False,
 ) -> Corpus:
-    """Return `source`, or the text files `files`, as batches.
+    """Return `source`, or the files `files`, as batches.
 
     A str is one text, never a path. A text file is read as the stock trainer reads it: each line, with its
-    `\\n`, is a text; `\\r` and a byte order mark stay where they are. Rows that are null are skipped.
+    `\\n`, is a text; `\\r` and a byte order mark stay where they are. Of JSON lines, Parquet and Arrow, each row is a
+    text. Rows that are null are skipped.
 
     Args:
         source: The texts: see the message of the TypeError below for what is accepted.
-        files: Paths of UTF-8 text files, instead of `source`.
+        files: Paths, directories or globs, instead of `source`, of text, JSON lines, Parquet and Arrow.
         text_column: The column to read of tables and datasets.
+        skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
 
     Raises:
         TypeError: `source` is none of the accepted types, or neither or both of `source` and `files` are given.
-        ValueError: There is no column `text_column`, or a file isn't valid UTF-8.
+        ValueError: There is no column `text_column`.
+        CorpusError: A file can't be read, or a row of it holds no text.
         FileNotFoundError: A file doesn't exist.
     """
     if (source is None) == (files is None):
         raise TypeError(f"give either a source or files=[...]; a source is {_ACCEPTED}")
     if files is not None:
-        return _open_files(files)
+        return _open_files(files, text_column, skip_bad_rows)
     if isinstance(source, str):
         if os.path.isfile(source):
             warnings.warn(
@@ -124,7 +130,7 @@ def open_corpus(
             )
         return Corpus(iter([Texts([source])]), len(source))
     if isinstance(source, Path):
-        return _open_files([source])
+        return _open_files([source], text_column, skip_bad_rows)
     return _open_dataset(source, text_column) or _open_arrow(source, text_column) or _open_iterable(source)
 
 
@@ -183,45 +189,26 @@ def _described(item: object) -> str:
 # Files
 
 
-def _open_files(files: Sequence[str | Path]) -> Corpus:
+def _open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: bool) -> Corpus:
     if isinstance(files, str | Path):
         raise TypeError(f"files is a list of paths, got {files!r}; write files=[{files!r}]")
-    paths = [Path(file) for file in files]
-    return Corpus(_batches_of_files(paths), sum(path.stat().st_size for path in paths))
+    for file in files:
+        if not os.path.exists(file) and not has_magic(str(file)):
+            raise FileNotFoundError(f"there is no file {str(file)!r}")
+    if not files:
+        return Corpus(iter(()), 0)
+    documents = open_documents(files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+    as_they_are = all(kind_of(path) == "text" for path in documents.files)
+    return Corpus(_batches_of_documents(documents), documents.total_bytes if as_they_are else None)
 
 
-def _batches_of_files(paths: Iterable[Path]) -> Iterator[Batch]:
-    for path in paths:
-        position = 0
-        for block in _blocks_of_lines(path):
-            try:
-                block.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise ValueError(f"{path} is not valid UTF-8 at byte {position + error.start}") from None
-            position += len(block)
-            yield _lines(block)
-
-
-def _blocks_of_lines(path: Path) -> Iterator[bytes]:
-    """Yield the file in blocks of whole lines. A line of any length is collected in linear time."""
-    pending: list[bytes] = []
-    with path.open("rb") as file:
-        while block := file.read(_BATCH_BYTES):
-            cut = block.rfind(b"\n") + 1
-            pending.append(block[:cut] if cut else block)
-            if cut:
-                yield b"".join(pending)
-                pending = [block[cut:]]
-    if rest := b"".join(pending):
-        yield rest
-
-
-def _lines(block: bytes) -> Column:
-    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + 1
-    if not block.endswith(b"\n"):
-        ends = np.append(ends, len(block))
-    offsets = np.concatenate([[0], ends]).astype(np.int64)
-    return Column(memoryview(block), _bytes_of(offsets), None, data_start=0, first_bit=0, length=len(ends), large=True)
+def _batches_of_documents(documents: Documents) -> Iterator[Batch]:
+    for found in documents.columns():
+        if isinstance(found, list):
+            bad = [documents.check(row) for row in found if isinstance(row, BadRow)]
+            yield Texts([row for row in found if isinstance(row, str)], found.count(None), len(bad))
+        else:
+            yield from _batches_of_array(found)
 
 
 # Arrow

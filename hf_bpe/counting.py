@@ -77,7 +77,7 @@ def warn_of_cuts(cut: int, max_pretoken_bytes: int | None, *, stacklevel: int) -
     if cut:
         warnings.warn(
             f"{cut:,} pretokens were longer than {max_pretoken_bytes:,} bytes and counted in parts: merges across the "
-            "cuts are not learned. Set max_pretoken_bytes to another length, or to None for none; a split pattern that cuts "
-            "more often needs no limit.",
+            "cuts are not learned. Set max_pretoken_bytes to another length, or to None for none; a split pattern that "
+            "cuts more often needs no limit.",
             stacklevel=stacklevel + 1,
         )

@@ -108,7 +108,9 @@ def train(
         source: The texts: a str, an iterable of str or of lists of str, a `pathlib.Path`, a `datasets` dataset
             or stream, an Arrow table or column. It is read once; rows that are null are skipped. Or `PretokenCounts`,
             whose settings stand for `split_pattern`, `pre_tokenizer`, `normalizer` and `max_pretoken_bytes`.
-        files: Paths of UTF-8 text files, instead of `source`. Each line, with its `\\n`, is a text.
+        files: Paths, directories and globs, instead of `source`. `*.jsonl`, `*.ndjson` and `*.json` are JSON lines,
+            `*.parquet` and `*.arrow` are tables, and their rows are texts; all others are text in UTF-8, and each line,
+            with its `\\n`, is one. All but tables may be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
         vocab_size: The number of tokens, special tokens and 256 bytes included.
         alphabet: `"bytes"` or `"characters"`: what words are cut into.
         split_pattern: `"llama3"` (the default for bytes), `"gpt2"`, `"cl100k"`, `"o200k"`, `"qwen2"`, or any regex.
@@ -209,6 +211,8 @@ def train(
         max_memory=max_memory, temporary_directory=temporary_directory, max_pretoken_bytes=max_pretoken_bytes
     )
     counts = source if isinstance(source, PretokenCounts) and files is None else None
+    if counts is not None:
+        _check_alphabet(counts, alphabet)
     if trainer.characters:
         if counts is not None and split_pattern is None and pre_tokenizer is None:
             options = replace(options, pre_tokenizer=counts.settings.pre_tokenizer)
@@ -218,7 +222,7 @@ def train(
         options.check_for_bytes()
         pipeline = pipeline_json.byte_level_pipeline("llama3" if split_pattern is None else split_pattern, normalizer)
     if counts is not None:
-        pipeline = _pipeline_of_counts(pipeline, counts, trainer, split_pattern or pre_tokenizer, normalizer)
+        pipeline = _pipeline_of_counts(pipeline, counts.settings, split_pattern or pre_tokenizer, normalizer)
     trainer.check_room()
     counter = counter_of(pipeline, num_threads, who="train()", limits=limits)
     corpus: Corpus | PretokenCounts
@@ -296,19 +300,21 @@ def _count(counter: Counter, corpus: Corpus | PretokenCounts, *, progress: bool,
     return read
 
 
+def _check_alphabet(counts: PretokenCounts, alphabet: str) -> None:
+    counted = "bytes" if counts.settings.bytes else "characters"
+    if counted != alphabet:
+        raise CountsError(f"the counts are for alphabet={counted!r}, and alphabet={alphabet!r} is asked for")
+
+
 def _pipeline_of_counts(
-    pipeline: pipeline_json.Json, counts: PretokenCounts, trainer: TrainerSettings, cut: object, normalizer: object
+    pipeline: pipeline_json.Json, settings: CountSettings, cut: object, normalizer: object
 ) -> pipeline_json.Json:
     """Return `pipeline` with the settings of counts, which stand for those that weren't given.
 
     Raises:
-        CountsError: The counts are of another alphabet, or a setting that was given is another one.
+        CountsError: A setting that was given is another one.
     """
-    settings = counts.settings
-    if settings.bytes == trainer.characters:
-        kinds = ("bytes", "characters") if settings.bytes else ("characters", "bytes")
-        raise CountsError(f"the counts are for alphabet={kinds[0]!r}, and alphabet={kinds[1]!r} is asked for")
-    made = pipeline | {name: value for name, value in vars(settings).items() if name in ("pre_tokenizer", "normalizer")}
+    made = pipeline | {"pre_tokenizer": settings.pre_tokenizer, "normalizer": settings.normalizer}
     given = {"pre_tokenizer": cut, "normalizer": normalizer}
     asked = made | {name: pipeline[name] for name, value in given.items() if value is not None}
     wanted = CountSettings.of_pipeline(asked, settings.max_pretoken_bytes)

@@ -179,9 +179,13 @@ def test_a_training_that_fails_says_why_and_leaves_nothing(
     ("name", "data", "reason"),
     [
         ("empty.jsonl", b"", "there is no row in"),
-        ("cut.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 99, mtime=0)[:20], "EOFError: Compressed file ended"),
-        ("no-text.jsonl", b'{"a": "b"}\n', "there is no column 'text'"),
-        ("number.jsonl", b'{"text": 5}\n', "the column holds int64"),
+        (
+            "cut.jsonl.gz",
+            gzip.compress(b'{"text": "a"}\n' * 99, mtime=0)[:20],
+            "the compressed data is damaged: Compressed file ended",
+        ),
+        ("no-text.jsonl", b'{"a": "b"}\n', "line 1: has no 'text'; it has 'a'"),
+        ("number.jsonl", b'{"text": 5}\n', "line 1: has int in 'text', not a text"),
         ("no.parquet", b"no", "Parquet"),
     ],
 )

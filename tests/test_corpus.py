@@ -241,11 +241,11 @@ def test_a_file_longer_than_a_batch_is_cut_at_lines_only(tmp_path: Path) -> None
     assert trained(file) == trained(lines)
 
 
-def test_a_file_that_is_not_utf8_names_the_byte(tmp_path: Path) -> None:
+def test_a_file_that_is_not_utf8_names_the_line_and_the_byte(tmp_path: Path) -> None:
     file = tmp_path / "latin.txt"
     file.write_bytes(b"first line\nna\xefve\n")
 
-    with pytest.raises(ValueError, match=r"latin\.txt is not valid UTF-8 at byte 13"):
+    with pytest.raises(ValueError, match=r"latin\.txt, line 2: isn't UTF-8 at byte 2"):
         trained(file)
     with pytest.raises(FileNotFoundError):
         trained(files=[file, tmp_path / "absent.txt"])

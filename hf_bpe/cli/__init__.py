@@ -14,6 +14,7 @@ from hf_bpe.cli.add_words import add_words
 from hf_bpe.cli.card import card
 from hf_bpe.cli.chat import app as chat
 from hf_bpe.cli.convert import convert
+from hf_bpe.cli.count import count
 from hf_bpe.cli.diff import diff
 from hf_bpe.cli.encode import decode, encode
 from hf_bpe.cli.extend import extend
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 # Short enough for the list in `hf-bpe --help`, which cuts what is longer.
 app.command(short_help="Train a tokenizer that AutoTokenizer loads.")(train)
+app.command(short_help="Count pretokens, to add and to train from.")(count)
 app.command(short_help="Turn text into ids, or files into a file of ids.")(encode)
 app.command(short_help="Turn ids into text.")(decode)
 app.command(short_help="Convert a tokenizer to another format, verified.")(convert)

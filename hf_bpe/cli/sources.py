@@ -1,8 +1,7 @@
-"""The SOURCE arguments of `hf-bpe train`: which files they mean, and how those are read."""
+"""The SOURCE arguments of `hf-bpe train` and others: which files they mean, and how those are read."""
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,87 +12,68 @@ from hf_bpe.cli.output import message, stdin
 
 STDIN = "-"
 
-_TABLES = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 _HEAD_BYTES = 8192
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
 def open_sources(sources: Sequence[str]) -> dict[str, Any]:
     """Return the arguments of `hf_bpe.train` that read `sources`.
 
-    Text is read line by line, each with its newline. Tables (JSON lines, Parquet) are streamed through `datasets`.
+    Text is read line by line, each with its newline, and of JSON lines, Parquet and Arrow row by row.
 
     Raises:
-        typer.BadParameter: A source doesn't exist, names nothing, or text and tables are mixed.
+        typer.BadParameter: A source doesn't exist, names nothing, or stdin and tables are mixed.
+        ValueError: All sources are tables without a byte.
     """
+    from hf_bpe.documents import kind_of
+
     paths = [path for source in sources for path in _expand(source)]
     if not paths:
         raise typer.BadParameter(f"there is no file in {', '.join(sources)}")
-    formats = {_table_format(path) for path in paths}
-    if len(formats) > 1:
-        names = " and ".join(sorted(name or "text" for name in formats))
-        raise typer.BadParameter(f"these sources mix {names}; train on one kind at a time")
-    table = formats.pop()
-    if table is not None:
-        return {"source": _stream(table, paths)}
-    if STDIN in paths:
-        return {"source": text_lines(paths)}
-    return {"files": paths}
+    tables = [path for path in paths if path != STDIN and kind_of(Path(path)) != "text"]
+    if tables == paths and not any(Path(path).stat().st_size for path in paths):
+        raise ValueError(f"there is no row in {', '.join(paths)}")
+    if STDIN not in paths:
+        return {"files": paths}
+    if tables:
+        raise typer.BadParameter(f"these sources mix text from stdin and {tables[0]}; train on one kind at a time")
+    return {"source": text_lines(paths)}
 
 
 def _expand(source: str) -> list[str]:
-    """Return the files that `source` means: itself, those of a directory, or those that match a glob."""
-    path = Path(source)
-    if source == STDIN or path.is_file():
+    """Return the files that `source` means: itself, those of a directory without binary ones, or those of a glob."""
+    from hf_bpe.documents import expanded
+    from hf_bpe.errors import CorpusError
+
+    if source == STDIN:
         return [source]
-    if path.is_dir():
-        return _texts_in(path)
-    matches = [match for match in sorted(glob.glob(source, recursive=True)) if Path(match).is_file()]
-    if not matches:
-        raise typer.BadParameter(f"{source!r} is no file, no directory, and matches no file")
-    return matches
-
-
-def _texts_in(directory: Path) -> list[str]:
-    """Return the files in `directory` and below, without hidden and binary ones, and say how many were binary."""
-    inside = (file for file in sorted(directory.rglob("*")) if file.is_file())
-    files = [file for file in inside if not any(part.startswith(".") for part in file.relative_to(directory).parts)]
-    kept = [str(file) for file in files if _table_format(str(file)) is not None or not _is_binary(file)]
+    try:
+        files = expanded(source)
+    except CorpusError as error:
+        raise typer.BadParameter(str(error).removesuffix(".")) from None
+    if not Path(source).is_dir():
+        return [str(file) for file in files]
+    kept = [str(file) for file in files if not _is_binary(file)]
     if len(kept) < len(files):
-        message(f"binary files left out of {directory}: {len(files) - len(kept):,}")
+        message(f"binary files left out of {source}: {len(files) - len(kept):,}")
     return kept
 
 
 def _is_binary(path: Path) -> bool:
-    """Return whether `path` begins like a binary file: with a NUL in it, which is how git and grep tell."""
+    """Return whether `path` is to be text and begins like a binary file: with a NUL, which is how git and grep tell."""
+    from hf_bpe.documents import kind_of
+
+    if kind_of(path) != "text":
+        return False
     with path.open("rb") as file:
         return b"\0" in file.read(_HEAD_BYTES)
 
 
-def _table_format(path: str) -> str | None:
-    suffixes = Path(path).suffixes
-    if suffixes and suffixes[-1] in _COMPRESSED:
-        suffixes = suffixes[:-1]
-    return _TABLES.get(suffixes[-1]) if suffixes else None
-
-
-def _stream(table: str, paths: list[str]) -> Any:
-    from datasets import load_dataset
-
-    try:
-        return load_dataset(table, data_files=[glob.escape(path) for path in paths], split="train", streaming=True)
-    except StopIteration:  # what it makes of files without a byte
-        raise ValueError(f"there is no row in {', '.join(paths)}") from None
-
-
 def text_lines(paths: Sequence[str]) -> Iterator[str]:
     """Yield the lines of files and of stdin. They end at a newline and nowhere else, as `files=` has it."""
+    from hf_bpe.documents import lines_of
+
     for path in paths:
-        if path == STDIN:
-            yield from _decoded(stdin(), "stdin")
-        else:
-            with open(path, "rb") as file:
-                yield from _decoded(file, path)
+        yield from _decoded(stdin(), "stdin") if path == STDIN else lines_of(Path(path))
 
 
 def _decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ import typer
 from hf_bpe.cli.directories import whole_directory
 from hf_bpe.cli.output import message, printable, reported_failures, write
 from hf_bpe.cli.sources import open_sources
+from hf_bpe.limits import MAX_PRETOKEN_BYTES, memory_size
 
 _EPILOG = r"""
 Examples:
@@ -23,6 +24,8 @@ Examples:
 
     hf-bpe train corpus.txt --vocab-size 32000 --chat-template chatml --out my-tokenizer
 
+    hf-bpe train --from-counts a.parquet b.parquet --vocab-size 32000 --out my-tokenizer
+
     zcat corpus.gz | hf-bpe train - --vocab-size 8000 --split-pattern gpt2 --out my-tokenizer
 """
 
@@ -30,10 +33,11 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="SOURCE",
-        help="Files, directories or globs of UTF-8 text, JSON lines or Parquet; - is stdin.",
+        help="Files, directories or globs of text, JSON lines, Parquet or Arrow, compressed or not; - is stdin.",
         show_default=False,
     ),
 ]
+FromCounts = Annotated[bool, typer.Option("--from-counts", help="SOURCE is files that hf-bpe count wrote.")]
 VocabSize = Annotated[int, typer.Option(min=1, help="Number of tokens, special tokens included.", show_default=False)]
 Out = Annotated[Path, typer.Option(help="Directory to write.", show_default=False)]
 Alphabet = Annotated[str, typer.Option(help="What words are cut into: bytes or characters.")]
@@ -62,7 +66,18 @@ MinFrequency = Annotated[int, typer.Option(min=0, help="How often a pair must oc
 MaxTokenLength = Annotated[
     int | None, typer.Option(min=1, help="Merged tokens stay shorter than this, in bytes or characters.")
 ]
-TextColumn = Annotated[str, typer.Option(help="Column of JSON lines and Parquet.")]
+TextColumn = Annotated[str, typer.Option(help="Column of JSON lines, Parquet and Arrow.")]
+SkipBadRows = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave out rows that hold no text, and count them.")]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(help="Memory for distinct pretokens, such as 8MB; a quarter of the machine's by default."),
+]
+TemporaryDirectory = Annotated[
+    str | None, typer.Option(help="Where counts go that don't fit; the system's by default.")
+]
+MaxPretokenBytes = Annotated[
+    str, typer.Option(help="Pretokens longer than this are counted in parts; none for no limit.")
+]
 ChatTemplate = Annotated[
     str | None,
     typer.Option(help="Install a chat format: chatml, llama3, llama3.1, llama3.2, llama3.3, qwen2.5, qwen3."),
@@ -76,6 +91,7 @@ def train(
     sources: Sources,
     vocab_size: VocabSize,
     out: Out,
+    from_counts: FromCounts = False,
     alphabet: Alphabet = "bytes",
     split_pattern: SplitPattern = None,
     normalizer: Normalizer = None,
@@ -95,6 +111,10 @@ def train(
     min_frequency: MinFrequency = 2,
     max_token_length: MaxTokenLength = None,
     text_column: TextColumn = "text",
+    skip_bad_rows: SkipBadRows = False,
+    max_memory: MaxMemory = None,
+    temporary_directory: TemporaryDirectory = None,
+    max_pretoken_bytes: MaxPretokenBytes = str(MAX_PRETOKEN_BYTES),
     chat_template: ChatTemplate = None,
     threads: Threads = None,
     progress: Progress = True,
@@ -106,10 +126,15 @@ def train(
     started = time.monotonic()
     named: dict[str, Any] = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
     given = {name: token for name, token in named.items() if token is not None}
+    limits: dict[str, Any] = {"max_memory": max_memory, "temporary_directory": temporary_directory}
     with reported_failures():
         with whole_directory(out, overwrite=overwrite) as directory:
+            corpus = {"source": _sum_of(sources, limits)} if from_counts else open_sources(sources)
             tokenizer = hf_bpe.train(
-                **open_sources(sources),
+                **corpus,
+                **limits,
+                max_pretoken_bytes=length_of(max_pretoken_bytes),
+                skip_bad_rows=skip_bad_rows,
                 vocab_size=vocab_size,
                 alphabet=alphabet,
                 split_pattern=split_pattern,
@@ -140,12 +165,33 @@ def train(
 train.__doc__ = f"{train.__doc__}\n\n\b{_EPILOG}"
 
 
+def length_of(text: str) -> int | None:
+    """Return what `--max-pretoken-bytes` says: a length, or None for none."""
+    return None if text == "none" else memory_size("--max-pretoken-bytes", text)
+
+
+def _sum_of(files: list[str], limits: dict[str, Any]) -> Any:
+    """Return the sum of the counts in files."""
+    import hf_bpe
+
+    return hf_bpe.PretokenCounts.sum((hf_bpe.PretokenCounts.load(file, **limits) for file in files), **limits)
+
+
+def skipped_rows(report: Any) -> str:
+    """Return what to say of rows that were left out, and of pretokens that were cut."""
+    told = {
+        "null rows skipped": report.null_rows,
+        "bad rows skipped": report.bad_rows,
+        "pretokens cut": report.cut_pretokens,
+    }
+    return "".join(f", {number:,} {what}" for what, number in told.items() if number)
+
+
 def _summarize(tokenizer: Any, seconds: float) -> None:
     from hf_bpe import chat
 
     report = tokenizer.training_report
-    nulls = f", {report.null_rows:,} null rows skipped" if report.null_rows else ""
-    message(f"{len(tokenizer):,} tokens from {report.bytes:,} bytes in {seconds:.1f} s{nulls}")
+    message(f"{len(tokenizer):,} tokens from {report.bytes:,} bytes in {seconds:.1f} s{skipped_rows(report)}")
     if tokenizer.chat_template is not None:
         ids = ", ".join(map(str, chat.stop_ids(tokenizer)))
         message(f"generation stops at {ids}; EOS is {printable(tokenizer.eos_token)}")

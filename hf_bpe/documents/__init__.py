@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
-from hf_bpe.documents.reading import BEGINNING, BadRow, DocumentBatch, Documents, Position, open_documents
+from hf_bpe.documents.reading import (
+    BEGINNING,
+    BadRow,
+    DocumentBatch,
+    Documents,
+    Position,
+    expanded,
+    kind_of,
+    lines_of,
+    open_documents,
+)
 
-__all__ = ["BEGINNING", "BadRow", "DocumentBatch", "Documents", "Position", "open_documents"]
+__all__ = [
+    "BEGINNING",
+    "BadRow",
+    "DocumentBatch",
+    "Documents",
+    "Position",
+    "expanded",
+    "kind_of",
+    "lines_of",
+    "open_documents",
+]

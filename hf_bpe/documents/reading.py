@@ -8,14 +8,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from hf_bpe.documents.streams import BLOCK_BYTES, blocks_of_lines, opened
 from hf_bpe.errors import CorpusError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 BATCH_BYTES = 8 << 20
 _TABLES = {".json": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".arrow": "arrow"}
-_COMPRESSED = (".gz", ".zst")
+_COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+_COLUMN_BYTES = 4 << 20  # of text that a column has, give or take a line
 MAX_DOCUMENT_BYTES = 1 << 30
 
 
@@ -100,7 +106,7 @@ class Documents:
                         texts.append(found)
                         size += len(found)
                     elif found is not None:
-                        bad.append(self._checked(found))
+                        bad.append(self.check(found))
                 if size >= BATCH_BYTES or len(texts) >= BATCH_BYTES // 100:
                     yield DocumentBatch(texts, Position(number, row + len(rows)), bad, before + told)
                     texts, bad, size = [], [], 0
@@ -108,7 +114,30 @@ class Documents:
         if texts or bad:
             yield DocumentBatch(texts, Position(len(self.files), 0), bad, before)
 
-    def _checked(self, row: BadRow) -> BadRow:
+    def columns(self) -> Iterator[pa.Array | list[Row]]:
+        """Yield all documents as Arrow arrays of strings where that needs no Python object for each, else as rows.
+
+        Raises:
+            CorpusError: As `batches`, but for bad rows: those are for `check` to judge.
+        """
+        for path in self.files:
+            kind = kind_of(path)
+            if kind in ("parquet", "arrow"):
+                yield from (texts for _, _, texts in _arrow_columns(path, kind, self.text_column))
+            elif kind == "jsonl" or self.documents == "files":
+                yield from (rows for _, rows, _ in self._rows(path, 0))
+            else:
+                with opened(path) as (stream, _):
+                    for row, block in blocks_of_lines(path, stream, self.max_document_bytes, _COLUMN_BYTES):
+                        lines = _array_of_lines(block)
+                        yield _line_texts(path, row, block) if lines is None else lines
+
+    def check(self, row: BadRow) -> BadRow:
+        """Return a bad row, or raise for it.
+
+        Raises:
+            CorpusError: Bad rows are not to be skipped.
+        """
         if not self.skip_bad_rows:
             raise CorpusError(f"{row.place}: {row.reason} (skip_bad_rows leaves such rows out)")
         return row
@@ -163,7 +192,7 @@ def open_documents(
     Args:
         files: Paths, directories (all their files that are not hidden) and globs. `*.jsonl`, `*.ndjson` and `*.json`
             are JSON lines, `*.parquet` and `*.arrow` are tables, the others are text; all but Parquet and Arrow may be
-            compressed (`.gz`, `.zst`).
+            compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
         text_column: The column, or key, with the text.
         documents: Whether each line of a text file is a document, with its newline, or each file.
         max_document_bytes: What a line, or a text file that is one document, may have at most.
@@ -179,13 +208,18 @@ def open_documents(
         raise ValueError(f"max_document_bytes must be at least 1, got {max_document_bytes}.")
     if isinstance(files, str | Path):
         raise TypeError(f"files is a list of paths, got {files!r}; write [{str(files)!r}].")
-    found = [path for file in files for path in _expanded(str(file))]
+    found = [path for file in files for path in expanded(str(file))]
     if not found:
         raise CorpusError(f"there is no file in {', '.join(map(str, files)) or 'an empty list'}.")
     return Documents(tuple(found), text_column, documents, max_document_bytes, skip_bad_rows)
 
 
-def _expanded(file: str) -> list[Path]:
+def expanded(file: str) -> list[Path]:
+    """Return the files that a path means: itself, those of a directory that aren't hidden, or those that match a glob.
+
+    Raises:
+        CorpusError: There is none.
+    """
     path = Path(file)
     if path.is_file():
         return [path]
@@ -228,6 +262,36 @@ def _line_texts(path: Path, row: int, block: bytes) -> list[Row]:
     return [*texts, rest] if rest else texts
 
 
+def _array_of_lines(block: bytes) -> pa.Array | None:
+    """Return the lines of a block, each with its newline, without a copy; None when it isn't UTF-8."""
+    import pyarrow as pa
+
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + 1
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(block))
+    offsets = pa.py_buffer(np.concatenate([[0], ends]).astype(np.int64))
+    lines = pa.LargeStringArray.from_buffers(len(ends), offsets, pa.py_buffer(block))
+    try:
+        lines.validate(full=True)
+    except pa.ArrowInvalid:
+        return None
+    return lines
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file, compressed or not, whatever its name; they end at a newline and nowhere else.
+
+    Raises:
+        CorpusError: A line isn't UTF-8, or is too long.
+    """
+    with opened(path) as (stream, _):
+        for row, block in blocks_of_lines(path, stream, MAX_DOCUMENT_BYTES):
+            for found in _line_texts(path, row, block):
+                if isinstance(found, BadRow):
+                    raise CorpusError(f"{found.place}: {found.reason}")
+                yield found or ""
+
+
 def _line(path: Path, row: int) -> str:
     return f"{path}, line {row + 1:,}"
 
@@ -254,18 +318,29 @@ def _json_text(line: bytes, path: Path, row: int, column: str) -> Row:
 
 
 def _arrow_rows(path: Path, kind: str, column: str, first: int) -> Iterator[Rows]:
+    size = path.stat().st_size
+    for start, total, texts in _arrow_columns(path, kind, column, first):
+        rows = texts.to_pylist()
+        if start + len(rows) > first:
+            skipped = max(0, first - start)
+            yield start + skipped, rows[skipped:], size * (start + len(rows)) // max(total, start + len(rows))
+
+
+def _arrow_columns(path: Path, kind: str, column: str, first: int = 0) -> Iterator[tuple[int, int, pa.Array]]:
+    """Yield a column of texts, part by part: the number of the first row, the rows of the file, the texts.
+
+    Raises:
+        CorpusError: The file is damaged, or the column holds no texts.
+    """
     import pyarrow as pa
 
-    size = path.stat().st_size
     try:
         for start, total, batch in _arrow_batches(path, kind, column, first):
             texts = batch.column(0)
             if not (pa.types.is_null(texts.type) or _holds_strings(texts.type)):
                 raise CorpusError(f"{path}: column {column!r} holds {texts.type}, not texts.")
-            rows = texts.to_pylist()
-            if start + len(rows) > first:
-                skipped = max(0, first - start)
-                yield start + skipped, rows[skipped:], size * (start + len(rows)) // max(total, start + len(rows))
+            texts.validate(full=True)
+            yield start, total, texts
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         raise CorpusError(f"{path}: can't be read as {kind.capitalize()}: {error}") from None
 

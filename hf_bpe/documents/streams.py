@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,12 +14,12 @@ from typing import IO, cast
 from hf_bpe.errors import CorpusError
 
 BLOCK_BYTES = 1 << 20
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_GZIP, _ZSTD, _BZIP2, _XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zX"
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
-    """Open a file for reading, through gzip or zstd where it begins as they do.
+    """Open a file for reading, through gzip, zstd, bzip2 or xz where it begins as they do.
 
     Yields:
         The stream, and a function that tells how many bytes of the file have been read.
@@ -39,23 +41,31 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
                 # Of the readers for Python this one tells of data that was cut off.
                 with pa.CompressedInputStream(raw, "zstd") as stream:
                     yield stream, raw.tell
+            elif head.startswith((_BZIP2, _XZ)):
+                with bz2.BZ2File(raw) if head.startswith(_BZIP2) else lzma.LZMAFile(raw) as stream:
+                    yield cast(IO[bytes], stream), raw.tell
             else:
                 yield raw, raw.tell
-        except (EOFError, OSError, zlib.error, pa.ArrowException) as error:
+        except (EOFError, OSError, zlib.error, lzma.LZMAError, pa.ArrowException) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # of the file, not of what is in it
             raise CorpusError(f"{path}: the compressed data is damaged: {error}") from None
 
 
-def blocks_of_lines(path: Path, stream: IO[bytes], longest: int) -> Iterator[tuple[int, bytes]]:
+def blocks_of_lines(
+    path: Path, stream: IO[bytes], longest: int, block_bytes: int | None = None
+) -> Iterator[tuple[int, bytes]]:
     """Yield a stream in blocks of whole lines, each block with the number of lines before it.
+
+    A block is what `block_bytes` bytes bring, 1 MB by default, or one line; a long one is collected in linear time.
 
     Raises:
         CorpusError: A line has more than `longest` bytes.
     """
+    block_bytes = BLOCK_BYTES if block_bytes is None else block_bytes
     pending: list[bytes] = []
     size = number = 0
-    while block := stream.read(BLOCK_BYTES):
+    while block := stream.read(block_bytes):
         cut = block.rfind(b"\n") + 1
         if size + (block.find(b"\n") + 1 if cut else len(block)) > longest:
             raise _too_long(path, number + 1, longest)
@@ -64,7 +74,7 @@ def blocks_of_lines(path: Path, stream: IO[bytes], longest: int) -> Iterator[tup
             size += len(block)
             continue
         whole = b"".join([*pending, block[:cut]])
-        if longest < BLOCK_BYTES:
+        if longest < block_bytes:
             _check_lines(path, number, whole, longest)
         yield number, whole
         number += whole.count(b"\n")

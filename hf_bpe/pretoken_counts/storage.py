@@ -68,6 +68,10 @@ def read(path: Path, limits: CountingLimits) -> tuple[SortedCounts, dict[str, An
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             details = _details(path, file.schema_arrow)
+            if file.schema_arrow.names != ["pretoken", "count"]:
+                raise CountsError(
+                    f"{path} is damaged: its columns are {', '.join(map(repr, file.schema_arrow.names))}."
+                )
             builder = SortedCountsBuilder(**limits.memory_arguments())
             for batch in file.iter_batches(_ROWS, columns=["pretoken", "count"]):
                 builder.push(*_chunk(batch))

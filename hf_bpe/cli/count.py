@@ -1,0 +1,93 @@
+"""`hf-bpe count`: from text to a file of counts, whole or not at all."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hf_bpe.cli.output import message, printable, reported_failures, write
+from hf_bpe.cli.sources import open_sources
+from hf_bpe.cli.train import (
+    Alphabet,
+    MaxMemory,
+    MaxPretokenBytes,
+    Normalizer,
+    PreTokenizer,
+    Progress,
+    SkipBadRows,
+    Sources,
+    SplitPattern,
+    TemporaryDirectory,
+    TextColumn,
+    Threads,
+    length_of,
+    skipped_rows,
+)
+from hf_bpe.limits import MAX_PRETOKEN_BYTES
+
+_EPILOG = r"""
+Examples:
+
+    hf-bpe count 'part-1/*.jsonl.zst' --split-pattern gpt2 --out 1.parquet
+
+    hf-bpe count corpus.txt --tokenizer my-tokenizer --out counts.parquet
+
+    hf-bpe train --from-counts 1.parquet 2.parquet --vocab-size 32000 --out my-tokenizer
+"""
+
+Out = Annotated[Path, typer.Option("--out", "-o", help="The Parquet file to write.", show_default=False)]
+Tokenizer = Annotated[
+    str | None, typer.Option(help="A tokenizer whose normalizer and pre-tokenizer cut the texts.", metavar="DIR")
+]
+Name = Annotated[str | None, typer.Option(help="What the file calls this corpus; the names of SOURCE by default.")]
+
+
+def count(
+    sources: Sources,
+    out: Out,
+    tokenizer: Tokenizer = None,
+    alphabet: Alphabet = "bytes",
+    split_pattern: SplitPattern = None,
+    normalizer: Normalizer = None,
+    pre_tokenizer: PreTokenizer = None,
+    name: Name = None,
+    text_column: TextColumn = "text",
+    skip_bad_rows: SkipBadRows = False,
+    max_memory: MaxMemory = None,
+    temporary_directory: TemporaryDirectory = None,
+    max_pretoken_bytes: MaxPretokenBytes = str(MAX_PRETOKEN_BYTES),
+    threads: Threads = None,
+    progress: Progress = True,
+) -> None:
+    """Count the pretokens of a corpus, to be added to others and trained from."""
+    import hf_bpe
+
+    started = time.monotonic()
+    with reported_failures():
+        counts = hf_bpe.PretokenCounts.count(
+            **open_sources(sources),
+            tokenizer=tokenizer and hf_bpe.HfBpeTokenizer.from_pretrained(tokenizer),
+            alphabet=alphabet,
+            split_pattern=split_pattern,
+            normalizer=normalizer,
+            pre_tokenizer=pre_tokenizer,
+            name=name,
+            text_column=text_column,
+            skip_bad_rows=skip_bad_rows,
+            max_memory=max_memory,
+            temporary_directory=temporary_directory,
+            max_pretoken_bytes=length_of(max_pretoken_bytes),
+            num_threads=threads,
+            progress=progress,
+        )
+        counts.save(out)
+        seconds = time.monotonic() - started
+        left_out = skipped_rows(counts.report)
+        message(f"{len(counts):,} distinct pretokens of {counts.report.bytes:,} bytes in {seconds:.1f} s{left_out}")
+        write(f"{printable(str(out))}\n")
+
+
+count.__doc__ = f"{count.__doc__}\n\n\b{_EPILOG}"
