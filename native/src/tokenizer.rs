@@ -4,12 +4,14 @@
 //! and they change speed, never results.
 
 mod align;
+mod columns;
 mod cuts;
 mod decode;
 mod draw;
 mod encode;
 mod extend;
 mod flat;
+mod flat_offsets;
 mod ordinary;
 mod pieces;
 mod ranks;
@@ -38,9 +40,11 @@ use crate::vocab::TokenId;
 use crate::{Error, Result};
 
 pub use align::{Input, Sequence};
+pub use columns::{Bounds, Lists};
 pub use encode::EncodeOptions;
 pub use extend::MergeOfIds;
 pub use flat::Rules;
+pub use flat_offsets::FlatOffsets;
 pub use state::State;
 pub use within::Anchor;
 
@@ -56,6 +60,7 @@ pub struct Tokenizer {
     route: Route,
     dropout_seed: Option<u64>,
     ordinary: OnceLock<Option<Arc<Bpe>>>,
+    lengths: OnceLock<Vec<u32>>,
     states: state::States,
 }
 
@@ -126,6 +131,7 @@ impl Tokenizer {
             components,
             dropout_seed,
             ordinary: OnceLock::new(),
+            lengths: OnceLock::new(),
             states: state::States::default(),
         })
     }

@@ -1,5 +1,6 @@
 //! The seam: converts types, releases the GIL, maps errors. No algorithm lives here.
 
+mod arrow;
 mod decode_stream;
 mod encoding;
 mod errors;
