@@ -18,7 +18,7 @@ LAYERS: tuple[set[str], ...] = (
     {"parallelism", "pipeline_json", "trainer_settings"},
     {"character_pipeline", "known_encodings", "vocabulary"},
     {"formats", "special_tokens"},
-    {"auto", "backend", "corpus", "documents", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
+    {"auto", "backend", "columns", "corpus", "documents", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
     {"batch", "methods", "retraining", "training"},
     {"tokenizer"},
     {"from_formats", "token_files"},

@@ -195,6 +195,7 @@ impl<'a> Cursor<'a> {
             self.byte += length;
             [start, self.byte as u32]
         }));
+        self.characters = self.byte as u32;
     }
 
     /// The characters of the next `length` bytes: those that the bytes touch, so that a part of one stands for the whole.
