@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from hf_bpe.documents import BadRow, Documents, kind_of, open_documents
+from hf_bpe import columns
+from hf_bpe.columns import Column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,29 +53,6 @@ class Texts:
     texts: list[str]
     nulls: int = 0
     bad: int = 0
-
-
-@dataclass(frozen=True)
-class Column:
-    """A batch in Arrow's layout: the buffers of an array of strings, or of a slice of one.
-
-    Attributes:
-        data: The UTF-8 bytes of the rows.
-        offsets: Where each row begins, and where the last one ends.
-        validity: One bit a row, 0 for null; None when no row is null.
-        data_start: The offset that the first byte of `data` has.
-        first_bit: The place of the first row in `validity`.
-        length: The number of rows.
-        large: Whether the offsets have 64 bits, not 32.
-    """
-
-    data: memoryview
-    offsets: memoryview
-    validity: memoryview | None
-    data_start: int
-    first_bit: int
-    length: int
-    large: bool
 
 
 Batch: TypeAlias = Texts | Column
@@ -257,37 +236,15 @@ def _batches_of_chunks(column: pa.ChunkedArray) -> Iterator[Batch]:
 def _batches_of_array(array: pa.Array) -> Iterator[Batch]:
     import pyarrow as pa
 
-    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    if pa.types.is_null(kind):
+    if pa.types.is_null(array.type) or (pa.types.is_dictionary(array.type) and pa.types.is_null(array.type.value_type)):
         yield Texts([], nulls=len(array))
         return
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+    strings = columns.with_plain_strings(array)
+    if strings is None:
         raise TypeError(f"the column holds {array.type}; training reads strings")
-    if array.type not in (pa.string(), pa.large_string()):
-        array = array.cast(pa.large_string())
-    validity, offsets, data = array.buffers()
-    large = array.type == pa.large_string()
-    if len(array) == 0 or offsets is None:
-        return
-    ends = np.frombuffer(offsets, np.int64 if large else np.int32)[array.offset :][: len(array) + 1]
+    ends = columns.ends_of(strings)
     for start, end in _cuts(ends):
-        first, last = int(ends[start]), int(ends[end])
-        row = array.offset + start
-        yield Column(
-            _bytes_of(data or b"")[first:last],
-            _bytes_of(ends[start : end + 1]),
-            None if validity is None else _bytes_of(validity)[row // 8 : (array.offset + end + 7) // 8],
-            data_start=first,
-            first_bit=row % 8,
-            length=end - start,
-            large=large,
-        )
-
-
-def _bytes_of(buffer: Any) -> memoryview:
-    """Return `buffer`, whose items may be signed or wide, as bytes."""
-    view = memoryview(buffer)
-    return view.cast("B") if view.nbytes else memoryview(b"")
+        yield columns.column_of(strings, ends, start, end)
 
 
 def _cuts(offsets: np.ndarray[Any, np.dtype[Any]]) -> Iterator[tuple[int, int]]:

@@ -18,7 +18,7 @@ LAYERS: tuple[set[str], ...] = (
     {"compiled", "limits", "parallelism", "pipeline_json", "trainer_settings"},
     {"character_pipeline", "html_text", "known_encodings", "pipeline_identity", "shown_text", "vocabulary"},
     {"formats", "special_tokens"},
-    {"auto", "backend", "corpus", "documents", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
+    {"auto", "backend", "columns", "corpus", "documents", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
     {"batch", "counting", "methods", "pretoken_counts", "retraining", "training"},
     {"tokenizer"},
     {"chunking", "fingerprinting", "from_formats", "token_files"},

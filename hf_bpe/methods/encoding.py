@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from transformers.tokenization_utils_base import BatchEncoding, PreTrainedTokenizerBase
 
 from hf_bpe import batch, inputs, tiktoken_rules
 from hf_bpe.encoding import LazyEncodings
-from hf_bpe.methods.vocabulary import VocabularyMethods
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from hf_bpe.methods.flat import FlatMethods
 
 
-class EncodingMethods(VocabularyMethods):
+class EncodingMethods(FlatMethods):
     """All ways from text to ids. Settings of a call stay in that call."""
 
     def __call__(self, text: Any = None, *args: Any, **kwargs: Any) -> BatchEncoding:
@@ -118,17 +114,6 @@ class EncodingMethods(VocabularyMethods):
     def encode_ordinary_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Encode each of `texts` as `encode_ordinary` does, on all cores."""
         return self._core.encode_ordinary_batch(texts)
-
-    def encode_to_numpy(
-        self, texts: Sequence[str], *, add_special_tokens: bool = True, split_special_tokens: bool | None = None
-    ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-        """Encode `texts` to one flat array of ids, and the bounds of each text in it.
-
-        Returns:
-            `ids` and `bounds`: the ids of text `i` are `ids[bounds[i]:bounds[i + 1]]`.
-        """
-        split = self.split_special_tokens if split_special_tokens is None else split_special_tokens
-        return self._core.encode_to_numpy(texts, add_special_tokens=add_special_tokens, split_special_tokens=split)
 
     def encode_bytes(self, data: bytes) -> list[int]:
         """Encode any bytes, damaged UTF-8 included, so that `decode_bytes` gives them back. No special tokens."""

@@ -4,6 +4,7 @@
 //! `python`, which only converts types, releases the GIL and maps errors.
 
 pub mod added_tokens;
+pub mod arrow;
 pub mod bpe;
 pub mod byte_alphabet;
 pub mod cache;

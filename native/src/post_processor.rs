@@ -79,6 +79,16 @@ impl PostProcessor {
         }
     }
 
+    /// Whether spaces may be trimmed off offsets.
+    pub fn trims_offsets(&self) -> bool {
+        match self {
+            Self::ByteLevel(byte_level) => byte_level.trims(),
+            Self::Roberta(roberta) => roberta.trims_offsets(),
+            Self::Sequence(steps) => steps.iter().any(Self::trims_offsets),
+            Self::Bert(_) | Self::Template(_) => false,
+        }
+    }
+
     /// The ids that go before and behind the ids of one text, if that is all that happens to them.
     pub fn affixes(&self, add_special_tokens: bool) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut affixes = Affixes::default();

@@ -4,6 +4,7 @@
 //! and they change speed, never results.
 
 mod align;
+mod columns;
 mod cuts;
 mod decode;
 mod decode_table;
@@ -11,6 +12,7 @@ mod draw;
 mod encode;
 mod extend;
 mod flat;
+mod flat_offsets;
 mod ordinary;
 mod pieces;
 mod ranks;
@@ -39,9 +41,11 @@ use crate::vocab::TokenId;
 use crate::{Error, Result};
 
 pub use align::{Input, Sequence};
+pub use columns::{Bounds, Lists};
 pub use encode::EncodeOptions;
 pub use extend::MergeOfIds;
 pub use flat::Rules;
+pub use flat_offsets::FlatOffsets;
 pub use state::State;
 pub use within::Anchor;
 
@@ -58,6 +62,7 @@ pub struct Tokenizer {
     dropout_seed: Option<u64>,
     ordinary: OnceLock<Option<Arc<Bpe>>>,
     decode_table: OnceLock<decode_table::DecodeTable>,
+    lengths: OnceLock<Vec<u32>>,
     states: state::States,
 }
 
@@ -134,6 +139,7 @@ impl Tokenizer {
             dropout_seed,
             ordinary: OnceLock::new(),
             decode_table: OnceLock::new(),
+            lengths: OnceLock::new(),
             states: state::States::default(),
         })
     }

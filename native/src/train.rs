@@ -5,7 +5,6 @@
 //! the order of documents make no difference. Where stock draws lots, order is by code point. Counts are 64-bit, where stock's wrap at 2^31: there ours are right.
 
 mod alphabet;
-pub mod arrow;
 pub mod chain;
 pub mod counter;
 pub mod counts;
@@ -22,8 +21,8 @@ pub mod sorted;
 pub mod spelling;
 pub mod spill;
 
+pub use crate::arrow::ArrowStrings;
 pub use alphabet::Alphabet;
-pub use arrow::ArrowStrings;
 pub use counter::Counter;
 pub use counts::Counts;
 pub use cutting::Cutting;

@@ -26,6 +26,10 @@ impl ByteLevel {
         })
     }
 
+    pub(super) fn trims(&self) -> bool {
+        self.trim_offsets
+    }
+
     pub(super) fn run(&self, mut encodings: Vec<Encoding>, spell: &dyn Spell) -> Vec<Encoding> {
         self.trim_offsets(&mut encodings, spell);
         for (sequence, encoding) in encodings.iter_mut().enumerate() {

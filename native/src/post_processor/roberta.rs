@@ -25,6 +25,10 @@ impl Roberta {
         })
     }
 
+    pub(super) fn trims_offsets(&self) -> bool {
+        self.byte_level.trims()
+    }
+
     pub(super) fn added_tokens(&self, is_pair: bool) -> usize {
         if is_pair { 4 } else { 2 }
     }

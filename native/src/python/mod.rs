@@ -2,6 +2,7 @@
 
 mod compiled;
 mod counts;
+mod arrow;
 mod decode_stream;
 mod encoding;
 mod errors;

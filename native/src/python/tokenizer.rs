@@ -3,6 +3,7 @@
 mod decode;
 mod encode;
 mod encodings;
+mod flat;
 mod making;
 mod vocabulary;
 mod within;

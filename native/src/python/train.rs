@@ -10,14 +10,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::counts::{SortedCounts, bound};
+use super::arrow::OwnedColumn;
 use super::text::Text;
 use super::tokenizer::PyTokenizer;
 use crate::parallel;
 use crate::tokenizer::Tokenizer;
-use crate::train::arrow::Offsets;
 use crate::train::counter::BatchReport;
 use crate::train::{
-    self, ArrowStrings, BetweenAddedTokens, Cutting, Extension, Learned, Settings, Spelling, Unit,
+    self, BetweenAddedTokens, Cutting, Extension, Learned, Settings, Spelling, Unit,
 };
 use crate::vocab::TokenId;
 
@@ -112,22 +112,9 @@ impl Counter {
         length: usize,
         large: bool,
     ) -> PyResult<(u64, u64, u64)> {
-        // Copies, since the owner may change a buffer while the GIL is released: a hundredth of the time to count.
-        let data = data.to_vec(py)?;
-        let offsets = offsets.to_vec(py)?;
-        let validity = validity.map(|bits| bits.to_vec(py)).transpose()?;
-        let column = ArrowStrings {
-            data: &data,
-            data_start,
-            offsets: if large {
-                Offsets::Large(&offsets)
-            } else {
-                Offsets::Small(&offsets)
-            },
-            validity: validity.as_deref(),
-            first_bit,
-            len: length,
-        };
+        let column = (data, offsets, validity, data_start, first_bit, length, large);
+        let column = OwnedColumn::new(py, column)?;
+        let column = column.strings();
         interruptible(py, |poll| {
             let pool = parallel::pool(self.threads);
             match self.between_added_tokens {

@@ -390,7 +390,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::train::arrow::Offsets;
+    use crate::arrow::Offsets;
 
     fn by_space(text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
         text.split_inclusive(' ').for_each(|word| emit(word.as_bytes()));

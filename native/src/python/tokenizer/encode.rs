@@ -1,6 +1,5 @@
-//! Texts to ids: as lists, and flat.
+//! Texts to ids: as lists, and their number.
 
-use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
@@ -9,9 +8,6 @@ use crate::Result;
 use crate::python::ids::ids_from;
 use crate::python::text::{Text, wrong_type};
 use crate::tokenizer::Rules;
-
-/// The ids of several texts in a row, and where each text begins and the last one ends.
-type FlatIds<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 
 #[pymethods]
 impl PyTokenizer {
@@ -65,21 +61,6 @@ impl PyTokenizer {
             self.core.encode_flat(texts, Rules::Usual(options))
         })?;
         self.ints.lists(py, &ids, &bounds)
-    }
-
-    #[pyo3(signature = (texts, *, add_special_tokens = true, split_special_tokens = false))]
-    fn encode_to_numpy<'py>(
-        &self,
-        py: Python<'py>,
-        texts: &Bound<'py, PyAny>,
-        add_special_tokens: bool,
-        split_special_tokens: bool,
-    ) -> PyResult<FlatIds<'py>> {
-        let options = options(add_special_tokens, split_special_tokens);
-        let (ids, offsets) = with_texts(py, texts, |texts| {
-            self.core.encode_flat(texts, Rules::Usual(options))
-        })?;
-        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
     }
 
     #[pyo3(signature = (text, *, add_special_tokens = true, split_special_tokens = false))]
@@ -163,10 +144,21 @@ impl PyTokenizer {
 }
 
 /// Calls `work` without the GIL on the texts of a list or another sequence.
-fn with_texts<T: Send>(
+pub(super) fn with_texts<T: Send>(
     py: Python<'_>,
     texts: &Bound<'_, PyAny>,
     work: impl FnOnce(&[&str]) -> Result<T> + Send,
+) -> PyResult<T> {
+    with_read_texts(texts, |texts| {
+        let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
+        Ok(py.detach(|| work(&texts))?)
+    })
+}
+
+/// Calls `work` on the texts of a list or another sequence.
+pub(super) fn with_read_texts<T>(
+    texts: &Bound<'_, PyAny>,
+    work: impl FnOnce(&[Text]) -> PyResult<T>,
 ) -> PyResult<T> {
     if texts.is_instance_of::<PyString>() {
         return Err(pyo3::exceptions::PyTypeError::new_err(
@@ -182,7 +174,5 @@ fn with_texts<T: Send>(
         .iter()
         .enumerate()
         .map(|(at, item)| Text::new_named(item, || name(at)));
-    let texts = texts.collect::<PyResult<Vec<_>>>()?;
-    let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
-    Ok(py.detach(|| work(&texts))?)
+    work(&texts.collect::<PyResult<Vec<_>>>()?)
 }
