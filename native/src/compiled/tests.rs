@@ -72,6 +72,32 @@ fn what_is_loaded_equals_what_was_read() {
 }
 
 #[test]
+fn numbers_come_back_to_the_last_bit_or_there_is_no_form() {
+    let mut numbers = fastrand::Rng::with_seed(1);
+    let mut forms = 0;
+    for _ in 0..2_000 {
+        let number = f64::from_bits(numbers.u64(..));
+        if !number.is_finite() {
+            continue;
+        }
+        let mut file = odd();
+        file["pre_tokenizer"]["own"] = json!(number);
+        file["model"]["dropout"] = json!(numbers.f64());
+        let text = file.to_string();
+        let compiled = compile(text.as_bytes()).unwrap();
+        assert_same(
+            &compiled.tokenizer,
+            &Tokenizer::from_json(text.as_bytes()).unwrap(),
+        );
+        if let Some(form) = compiled.form {
+            assert_same(&load(&form, &compiled.source).unwrap(), &compiled.tokenizer);
+            forms += 1;
+        }
+    }
+    assert!(forms > 1_000, "{forms}");
+}
+
+#[test]
 fn the_digest_of_a_file_is_that_of_its_bytes() {
     let text = odd().to_string();
 

@@ -6,7 +6,7 @@ use super::Tokenizer;
 use super::decode_table::DecodeTable;
 use crate::decoder::{self, Decoder, Piece, byte_fallback};
 use crate::parallel;
-use crate::vocab::TokenId;
+use crate::vocab::{TokenBytes, TokenId};
 use crate::{Error, Result};
 
 impl Tokenizer {
@@ -39,13 +39,11 @@ impl Tokenizer {
     fn decode_table(&self) -> Option<&DecodeTable> {
         self.decoder.as_ref().filter(|decoder| decoder.is_byte_level())?;
         let make = || {
-            let ids = self.max_id().map_or(0, |id| id as usize + 1);
+            let ids = self.max_id().map_or(0, |id| (id as usize).saturating_add(1));
             let bound = ids.min(4 * (self.bpe.vocab.len() + self.added.len()));
-            DecodeTable::new(bound, |id| match self.piece(id, true)? {
-                Piece::Bytes(bytes) => Some(bytes),
-                Piece::Text(text) => Some(text.as_bytes()),
-                Piece::Token(_) => None,
-            })
+            let tokens = self.bpe.token_bytes().into_iter().flat_map(TokenBytes::iter);
+            let doubles = self.bpe.vocab.doubles().map(|(_, id)| id);
+            DecodeTable::new(bound, tokens, doubles.chain(self.added.iter().map(|(id, _)| id)))
         };
         Some(self.decode_table.get_or_init(make))
     }

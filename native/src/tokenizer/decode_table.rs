@@ -9,7 +9,7 @@ use crate::vocab::TokenId;
 type Entry = [u8; ENTRY];
 
 const ENTRY: usize = 16;
-/// In the last place of an entry: the token is longer, special, or there is none.
+/// In the last place of an entry: the token is longer or an added one, or there is none.
 const OTHER: u8 = ENTRY as u8;
 /// Ids that are written before the buffer is looked at again.
 const TURN: usize = 256;
@@ -19,18 +19,27 @@ const ROOM: usize = ENTRY * TURN;
 pub(super) struct DecodeTable(Vec<Entry>);
 
 impl DecodeTable {
-    /// Takes the bytes of the ids below `bound`; `None` for those that need a second look.
-    pub(super) fn new<'a>(bound: usize, bytes_of: impl Fn(TokenId) -> Option<&'a [u8]>) -> Self {
-        let entry = |id: usize| {
-            let mut entry = [0; ENTRY];
-            entry[ENTRY - 1] = OTHER;
-            if let Some(bytes) = bytes_of(id as TokenId).filter(|bytes| bytes.len() < ENTRY) {
+    /// Takes the bytes of `tokens` whose ids are below `bound`, but for the ids in `others`.
+    pub(super) fn new<'a>(
+        bound: usize,
+        tokens: impl Iterator<Item = (&'a [u8], TokenId)>,
+        others: impl Iterator<Item = TokenId>,
+    ) -> Self {
+        let mut nothing = [0; ENTRY];
+        nothing[ENTRY - 1] = OTHER;
+        let mut table = vec![nothing; bound];
+        for (bytes, id) in tokens.filter(|(bytes, _)| bytes.len() < ENTRY) {
+            if let Some(entry) = table.get_mut(id as usize) {
                 entry[..bytes.len()].copy_from_slice(bytes);
                 entry[ENTRY - 1] = bytes.len() as u8;
             }
-            entry
-        };
-        Self((0..bound).map(entry).collect())
+        }
+        for id in others {
+            if let Some(entry) = table.get_mut(id as usize) {
+                *entry = nothing;
+            }
+        }
+        Self(table)
     }
 
     /// The bytes of `ids` in a row; `other` appends those of an id that the table doesn't answer.
@@ -67,8 +76,8 @@ mod tests {
         let texts: Vec<Vec<u8>> = (0..40_u8)
             .map(|length| vec![b'a' + length % 26; length as usize])
             .collect();
-        let bytes_of = |id: TokenId| (id % 7 != 3).then(|| texts[id as usize].as_slice());
-        let table = DecodeTable::new(30, bytes_of);
+        let tokens = texts.iter().map(Vec::as_slice).zip(0..);
+        let table = DecodeTable::new(30, tokens, [3, 12, 25, 39].into_iter());
         let mut numbers = fastrand::Rng::with_seed(1);
         for length in [0, 1, 2, 255, 256, 257, 5_000] {
             let ids: Vec<TokenId> = (0..length).map(|_| numbers.u32(0..40)).collect();
