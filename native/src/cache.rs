@@ -5,61 +5,64 @@
 
 mod long;
 mod lookups;
+mod prefetch;
+mod short;
+mod table;
+mod wide;
 
 use std::ops::Range;
 
 use long::LongPretokens;
 pub use lookups::Lookups;
+use table::{Entry, Table};
 
 use crate::vocab::TokenId;
 
-/// Pretokens up to this long, with up to [`SLOT_IDS`] ids, are kept in the table.
-const INLINE_BYTES: usize = 15;
-const SLOT_IDS: usize = 3;
-/// The table starts with this many slots and doubles, until its entries take 16 MB.
-const FIRST_SLOTS: usize = 1 << 12;
-const LAST_SLOTS: usize = 1 << 19;
-/// The key of a pretoken that is kept elsewhere. No slot has it.
-const LONG: u128 = u128::MAX;
-/// Places that a pretoken may have. With two, half of the words of a first pass over English were missed again in the second.
-const WAYS: usize = 4;
+/// What each of the tables may take.
+const TABLE_BYTES: usize = 16 << 20;
 
 /// One thread's memory of pretokens.
-#[derive(Default)]
 pub struct PretokenCache {
-    slots: Vec<Slot>,
-    used: usize,
+    short: Table<short::Slot>,
+    wide: Table<wide::Slot>,
     long: LongPretokens,
+    turns: Option<Box<lookups::Turns>>,
 }
 
-/// 32 bytes, so that two slots share a cache line. `key` holds the bytes, and their number in its top byte; it is 0 in an
-/// empty slot.
-#[derive(Clone, Copy, Default)]
-#[repr(align(32))]
-struct Slot {
-    key: u128,
-    ids: [TokenId; SLOT_IDS],
-    count: u32,
+impl Default for PretokenCache {
+    fn default() -> Self {
+        Self {
+            short: Table::new(TABLE_BYTES),
+            wide: Table::new(TABLE_BYTES),
+            long: LongPretokens::default(),
+            turns: None,
+        }
+    }
 }
 
 impl PretokenCache {
     /// Appends the ids of one pretoken, `text[range]`, and returns true if they are known.
     pub fn get(&self, text: &[u8], range: Range<usize>, ids: &mut Vec<TokenId>) -> bool {
-        let key = inline_key(text, range.start, range.end);
-        if let Some(slot) = self.find(key, self.place_of(key)) {
-            ids.extend_from_slice(&slot.ids[..slot.count as usize]);
+        if let Some(key) = short::key(text, range.start, range.end)
+            && let Some(slot) = self.short.find(&key, short::Slot::hash(&key))
+        {
+            let (of_slot, count) = slot.ids();
+            ids.extend_from_slice(&of_slot[..count]);
             return true;
         }
-        self.long.get(&text[range], ids)
+        self.get_other(text, range, None, ids)
     }
 
     /// Remembers that `pretoken` becomes `ids`.
     pub fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
-        let key = inline_key(pretoken, 0, pretoken.len());
-        if key != LONG && ids.len() <= SLOT_IDS {
-            self.insert_inline(key, ids);
-        } else {
-            self.long.insert(pretoken, ids);
+        let short = short::key(pretoken, 0, pretoken.len()).and_then(|key| short::Slot::new(key, ids));
+        if let Some(slot) = short {
+            return self.short.insert(slot);
+        }
+        let wide = wide::key(pretoken, 0, pretoken.len()).and_then(|key| wide::Slot::new(key, ids));
+        match wide {
+            Some(slot) => self.wide.insert(slot),
+            None => self.long.insert(pretoken, ids),
         }
     }
 
@@ -68,114 +71,17 @@ impl PretokenCache {
         *self = Self::default();
     }
 
-    /// The place of `key`: it is there or in one of the three beside it, which lie in the same two cache lines.
-    #[inline]
-    fn place_of(&self, key: u128) -> usize {
-        hash(key) & self.slots.len().wrapping_sub(1)
-    }
-
-    #[inline]
-    fn find(&self, key: u128, place: usize) -> Option<&Slot> {
-        let first = self.slots.get(place)?;
-        if first.key == key {
-            return Some(first);
-        }
-        self.find_beside(key, place)
-    }
-
-    /// What stands in a place.
-    #[inline]
-    fn first(&self, place: usize) -> Slot {
-        self.slots.get(place).copied().unwrap_or_default()
-    }
-
-    /// The slot of `key` if it is in another place than its first.
-    #[inline]
-    fn find_beside(&self, key: u128, place: usize) -> Option<&Slot> {
-        // The table may have grown since the place was asked for; what is missed then is only made again.
-        let mut others = (1..WAYS).filter_map(|way| self.slots.get(place ^ way));
-        others.find(|slot| slot.key == key)
-    }
-
-    fn insert_inline(&mut self, key: u128, ids: &[TokenId]) {
-        if self.used * 3 >= self.slots.len() && self.slots.len() < LAST_SLOTS {
-            self.grow();
-        }
-        let mut slot = Slot {
-            key,
-            ids: [0; SLOT_IDS],
-            count: ids.len() as u32,
-        };
-        slot.ids[..ids.len()].copy_from_slice(ids);
-        self.place(slot);
-    }
-
-    /// Puts `slot` first of its places; what was there moves to the next, and so on; what was last is forgotten.
-    fn place(&mut self, slot: Slot) {
-        let place = self.place_of(slot.key);
-        let mut moved = slot;
-        for way in 0..WAYS {
-            std::mem::swap(&mut self.slots[place ^ way], &mut moved);
-            if moved.key == 0 {
-                self.used += 1;
-                return;
+    /// [`Self::get`] for a pretoken that has no short slot. `hash` is that of its wide key, where it was made already.
+    fn get_other(&self, text: &[u8], range: Range<usize>, hash: Option<u64>, ids: &mut Vec<TokenId>) -> bool {
+        if let Some(key) = wide::key(text, range.start, range.end) {
+            let hash = hash.unwrap_or_else(|| wide::Slot::hash(&key));
+            if let Some(slot) = self.wide.find(&key, hash) {
+                ids.extend_from_slice(slot.ids());
+                return true;
             }
         }
+        self.long.get(&text[range], ids)
     }
-
-    fn grow(&mut self) {
-        let slots = (self.slots.len() * 2).max(FIRST_SLOTS);
-        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); slots]);
-        self.used = 0;
-        for slot in old {
-            if slot.key != 0 {
-                self.place(slot);
-            }
-        }
-    }
-}
-
-/// The bytes of `text[start..end]` and their number in one integer, or [`LONG`] if they are too many.
-#[inline]
-fn inline_key(text: &[u8], start: usize, end: usize) -> u128 {
-    let length = end - start;
-    let Some(mask) = MASKS.get(length) else {
-        return LONG;
-    };
-    let bytes = match text.get(start..start + 16) {
-        // One load, where the text goes on for 16 bytes; the rest is masked off.
-        Some(window) => {
-            let window: [u8; 16] = window.try_into().expect("the range has 16 bytes");
-            u128::from_le_bytes(window) & mask
-        }
-        None => {
-            let mut window = [0; 16];
-            window[..length].copy_from_slice(&text[start..end]);
-            u128::from_le_bytes(window)
-        }
-    };
-    // One more than the length, so that no key is that of an empty slot.
-    bytes | (length as u128 + 1) << 120
-}
-
-/// For each length the bytes of a window that count.
-const MASKS: [u128; INLINE_BYTES + 1] = {
-    let mut masks = [0; INLINE_BYTES + 1];
-    let mut length = 0;
-    while length <= INLINE_BYTES {
-        masks[length] = (1 << (8 * length)) - 1;
-        length += 1;
-    }
-    masks
-};
-
-#[inline]
-fn hash(key: u128) -> usize {
-    // Multiply the halves into each other: cheap, and every byte reaches the low bits that choose the slot.
-    let low = key as u64 ^ 0x9e37_79b9_7f4a_7c15;
-    let high = (key >> 64) as u64 ^ 0xd1b5_4a32_d192_ed03;
-    let product = u128::from(low) * u128::from(high);
-    (product as u64 ^ (product >> 64) as u64) as usize
 }
 
 #[cfg(test)]
@@ -278,6 +184,6 @@ mod tests {
         }
 
         assert!(cache.long.is_bounded());
-        assert!(cache.slots.len() <= LAST_SLOTS);
+        assert!(cache.short.bytes() <= TABLE_BYTES && cache.wide.bytes() <= TABLE_BYTES);
     }
 }
