@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from benchmarks import corpora, report
+from benchmarks.__main__ import save, with_kept
 from benchmarks.measuring import DIFFERENT, IDENTICAL, UNCHECKED, Figure, affordable
 from benchmarks.plans import ALL_GROUPS, PLANS
 from benchmarks.workers import Worker, WorkerDied
@@ -87,6 +88,23 @@ def test_the_readme_table_is_made_of_figures_of_own_texts(smallest: tuple[dict[s
     assert "| tokenizer(text), µs |" in table
     assert "✓" in table
     assert "handed" not in report.readme(run, [*figures, *handed])
+
+
+@needs_gpt2
+def test_a_run_of_some_groups_keeps_the_figures_of_others(
+    smallest: tuple[dict[str, Any], list[Figure], str], tmp_path: Path
+) -> None:
+    run, figures, _ = smallest
+    path = tmp_path / "full.json"
+    save(run, figures, path)
+    odd = [dataclasses.replace(figure, value=7.0) for figure in figures if figure.group == "odd"]
+
+    _, kept = with_kept(dict(run), odd, path)
+
+    assert [figure for figure in kept if figure.group != "odd"] == [each for each in figures if each.group != "odd"]
+    assert [figure for figure in kept if figure.group == "odd"] == odd
+    with pytest.raises(ValueError, match=r"full\.json can't be added to: its machine is .*, now it is 'another'"):
+        with_kept(run | {"machine": "another"}, odd, path)
 
 
 def figure(peer: str, value: float, *, unit: str = "MB/s", verdict: str = IDENTICAL) -> Figure:

@@ -74,6 +74,23 @@ def read(path: Path) -> tuple[dict[str, Any], list[Figure]]:
     return run, [Figure(**figure | {"row": tuple(figure["row"])}) for figure in run.pop("figures")]
 
 
+def with_kept(run: dict[str, Any], figures: list[Figure], path: Path) -> tuple[dict[str, Any], list[Figure]]:
+    """Return a run with the figures of an earlier one for groups that it has none of, if that was of this machine.
+
+    Raises:
+        ValueError: The earlier run was of another machine or day, or of other versions.
+    """
+    old, earlier = read(path)
+    for key in ("machine", "versions", "peers"):
+        if old[key] != run[key]:
+            raise ValueError(f"{path.name} can't be added to: its {key} is {old[key]!r}, now it is {run[key]!r}")
+    groups = {figure.group for figure in figures}
+    run |= {key: old[key] for key in ("texts", "vocabularies")} | {
+        "notes": list(dict.fromkeys(old["notes"] + run["notes"]))
+    }
+    return run, [*(figure for figure in earlier if figure.group not in groups), *figures]
+
+
 def chosen_plan(options: argparse.Namespace) -> Plan:
     """Return the plan that the options ask for."""
     names = {key: tuple(value.split(",")) for key in ("groups", "vocabularies") if (value := getattr(options, key))}
@@ -90,6 +107,7 @@ def main() -> None:
     parser.add_argument("--vocabularies", help="only these vocabularies, with commas between")
     parser.add_argument("--megabytes", type=float, help="of each kind of text, at most; for a first look at the tables")
     parser.add_argument("--rounds", type=int, help="how often each figure is taken")
+    parser.add_argument("--keep", action="store_true", help="keep the last run's figures of groups not measured now")
     parser.add_argument("--publish", action="store_true", help="write README.md, BENCHMARKS.md and benchmarks.json")
     options = parser.parse_args()
     if options.plan == "tables":

@@ -202,6 +202,13 @@ def _of_buffers(ids: Any, bounds: Any) -> Ids:
     return np.frombuffer(ids, dtype="<u4"), np.diff(np.frombuffer(bounds, dtype="<u8").astype(np.int64))
 
 
+def _built_in(names: dict[str, str], settings: dict[str, Any]) -> str:
+    """Return a library's name for the vocabulary, or raise LookupError."""
+    if settings["name"] not in names:
+        raise LookupError("reads no vocabularies, and has not this one built in")
+    return names[settings["name"]]
+
+
 class Quicktok(Peer):
     """Has three vocabularies built in, and reads none."""
 
@@ -209,7 +216,7 @@ class Quicktok(Peer):
     names = {"cl100k": "cl100k_base", "o200k": "o200k_base", "llama3": "llama3"}  # noqa: RUF012
 
     def load(self) -> None:
-        self.tokenizer = self.library.Tokenizer(self.names[self.settings["name"]])
+        self.tokenizer = self.library.Tokenizer(_built_in(self.names, self.settings))
         self.one, self.decode = self.tokenizer.encode_ordinary, self.tokenizer.decode
         self.decode_batch = self.tokenizer.decode_batch
 
@@ -228,7 +235,7 @@ class RsBpe(Peer):
     names = {"cl100k": "cl100k_base", "o200k": "o200k_base"}  # noqa: RUF012
 
     def load(self) -> None:
-        self.tokenizer = getattr(self.library.openai, self.names[self.settings["name"]])()
+        self.tokenizer = getattr(self.library.openai, _built_in(self.names, self.settings))()
         self.one, self.decode = self.tokenizer.encode, self.tokenizer.decode
 
     def lists(self, texts: Sequence[str]) -> Any:
