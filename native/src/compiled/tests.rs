@@ -159,7 +159,8 @@ fn a_forged_form_gives_no_panic() {
         let _ = tokenizer.decode(&ids, true);
         let _ = (tokenizer.to_json(true), tokenizer.warnings());
     }
-    assert!(loaded > 1_000, "{loaded}");
+    // Most are refused; those that aren't must be enough to say something.
+    assert!(loaded > 400, "{loaded}");
 }
 
 #[test]
