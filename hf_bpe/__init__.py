@@ -29,6 +29,7 @@ from hf_bpe.training import TrainingReport, train
 
 if _typing.TYPE_CHECKING:
     __version__: str
+    from hf_bpe import cards as cards
     from hf_bpe import chat as chat
     from hf_bpe import embeddings as embeddings
     from hf_bpe import measure as measure
@@ -78,7 +79,7 @@ __all__ = [
     "truncate_to_tokens",
 ]
 
-_LAZY_MODULES = ("chat", "embeddings", "measure")
+_LAZY_MODULES = ("cards", "chat", "embeddings", "measure")
 _LAZY = {
     "ExtensionReport": "extension",
     "SideBySide": "extension",
