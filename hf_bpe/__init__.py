@@ -28,6 +28,7 @@ from hf_bpe.tokenizer import HfBpeTokenizer
 
 if _typing.TYPE_CHECKING:
     __version__: str
+    from hf_bpe import cards as cards
     from hf_bpe import chat as chat
     from hf_bpe import embeddings as embeddings
     from hf_bpe import measure as measure
@@ -82,7 +83,7 @@ __all__ = [
     "truncate_to_tokens",
 ]
 
-_LAZY_MODULES = ("chat", "embeddings", "measure")
+_LAZY_MODULES = ("cards", "chat", "embeddings", "measure")
 
 # Imported when first asked for: few programs need them.
 _LAZY = {

@@ -20,6 +20,9 @@ _OWN_FILES = (
     "special_tokens_map.json",
     "added_tokens.json",
 )
+FINGERPRINT = "hf_bpe_fingerprint"
+"""The key of tokenizer_config.json that holds the fingerprint. Other libraries keep it among the arguments, unread."""
+
 _MODULE = "tokenization_hf_bpe"
 _MODULE_TEXT = '''"""Lets AutoTokenizer find the class of hf_bpe: `pip install hf-bpe`."""
 
@@ -72,7 +75,7 @@ def _prefixed(name: str, prefix: str | None) -> str:
     return f"{prefix}-{name}" if prefix else name
 
 
-def adapt(staged: Path, prefix: str | None, *, stock: bool, auto_map: bool) -> list[Path]:
+def adapt(staged: Path, prefix: str | None, *, stock: bool, auto_map: bool, fingerprint: str) -> list[Path]:
     """Change the staged tokenizer_config.json for who is going to load it; return files that came on top.
 
     Args:
@@ -81,9 +84,11 @@ def adapt(staged: Path, prefix: str | None, *, stock: bool, auto_map: bool) -> l
         stock: Whether the class is named as stock's, which `transformers` 4 and other libraries know, and extra special
             tokens have their old name there.
         auto_map: Whether `trust_remote_code=True` finds this package's class without an import of it.
+        fingerprint: The fingerprint of the tokenizer.
     """
     path = staged / _prefixed("tokenizer_config.json", prefix)
     config = json.loads(path.read_text(encoding="utf-8"))
+    config[FINGERPRINT] = fingerprint
     if isinstance(config.get("auto_map"), dict) and _names_own_module(config["auto_map"]):
         del config["auto_map"]
     if isinstance(named := config.get("model_specific_special_tokens"), dict):

@@ -29,8 +29,12 @@ if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
-# What loading leaves among the arguments and must not reach tokenizer_config.json: it differs from machine to machine.
-_TRANSIENT_ARGUMENTS = ("backend", "is_local", "local_files_only", "trust_remote_code", "files_loaded", "_from_auto")
+# What loading leaves among the arguments and must not reach tokenizer_config.json: it differs from machine to machine,
+# or, as the fingerprint, is found anew.
+_TRANSIENT_ARGUMENTS = (
+    *("backend", "is_local", "local_files_only", "trust_remote_code", "files_loaded", "_from_auto"),
+    saving.FINGERPRINT,
+)
 
 
 class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
@@ -226,7 +230,8 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         """Write a directory that this class, `AutoTokenizer` and stock load with the same ids.
 
         Saving what was loaded from a saved directory writes the same bytes. Each file is replaced whole; chat
-        templates and token files of an older save that this one doesn't write are removed.
+        templates and token files of an older save that this one doesn't write are removed. tokenizer_config.json holds
+        the tokenizer's `hf_bpe.fingerprint`: where it isn't that of the files any more, something else changed them.
 
         Args:
             save_directory: Where to write. Made when absent.
@@ -242,12 +247,16 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         Returns:
             The paths of the files.
         """
+        from hf_bpe.fingerprinting import fingerprint
+
         directory = Path(save_directory)
         if directory.is_file():
             raise NotADirectoryError(f"{directory} is a file; save_pretrained() needs a directory.")
         with saving.staging(directory) as staged:
             written = super().save_pretrained(staged, None, filename_prefix, False, **kwargs)
-            written = (*written, *map(str, saving.adapt(staged, filename_prefix, stock=stock, auto_map=auto_map)))
+            identity = fingerprint(self)
+            more = saving.adapt(staged, filename_prefix, stock=stock, auto_map=auto_map, fingerprint=identity)
+            written = (*written, *map(str, more))
             saving.publish(staged, directory, filename_prefix)
             names = tuple(str(directory / Path(file).relative_to(staged)) for file in written)
         auto.warn_if_forced(directory)

@@ -57,7 +57,7 @@ def test_a_card_has_every_section_and_its_front_matter() -> None:
         "base_model": "me/old",
         "tags": ["tokenizer", "bpe", "hf_bpe", "test"],
     }
-    for said in ("# me/it", "Tests.", "A few words.", "**Sampling.** All of them.", "from_pretrained('me/it')"):
+    for said in ("# me/it", "Tests.", "A few words.", "**Sampling.** All of them.", 'from_pretrained("me/it")'):
         assert said in made
 
 

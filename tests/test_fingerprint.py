@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import tiktoken
 import tokenizers
+from libraries import small
 from transformers import PreTrainedTokenizerFast
 
 import hf_bpe
@@ -253,3 +254,42 @@ def test_the_fingerprint_is_the_same_on_every_machine() -> None:
 def test_other_objects_are_refused() -> None:
     with pytest.raises(TypeError, match=r"fingerprint\(\) takes a tokenizer .* got str"):
         fingerprint("gpt2")  # type: ignore[arg-type]
+
+
+def written_in(directory: Path) -> str:
+    """Return the fingerprint that a saved directory holds."""
+    config = json.loads((directory / "tokenizer_config.json").read_text(encoding="utf-8"))
+    return str(config["hf_bpe_fingerprint"])
+
+
+@pytest.mark.parametrize("options", [{}, {"stock": True}, {"auto_map": True}], ids=["plain", "stock", "auto_map"])
+def test_a_saved_directory_holds_the_fingerprint(options: dict[str, bool], tmp_path: Path) -> None:
+    tokenizer = HfBpeTokenizer.from_vocabulary(small())
+
+    tokenizer.save_pretrained(tmp_path / "a", **options)
+    loaded = HfBpeTokenizer.from_pretrained(tmp_path / "a")
+    loaded.add_tokens(["<new>"])
+    loaded.save_pretrained(tmp_path / "b")
+
+    assert written_in(tmp_path / "a") == fingerprint(tokenizer)
+    assert "hf_bpe_fingerprint" not in loaded.init_kwargs
+    assert written_in(tmp_path / "b") == fingerprint(loaded) != fingerprint(tokenizer)
+
+
+def test_stock_reads_past_the_fingerprint_and_a_change_by_stock_shows(tmp_path: Path) -> None:
+    tokenizer = HfBpeTokenizer.from_vocabulary(small())
+    tokenizer.save_pretrained(tmp_path / "a")
+
+    stock = PreTrainedTokenizerFast.from_pretrained(tmp_path / "a")
+    stock.add_tokens(["<new>"])
+    stock.save_pretrained(tmp_path / "b")
+
+    assert stock("the cat")["input_ids"] == tokenizer("the cat")["input_ids"]
+    assert written_in(tmp_path / "b") != fingerprint(HfBpeTokenizer.from_pretrained(tmp_path / "b"))
+
+
+def test_the_report_of_a_conversion_holds_the_fingerprint(tmp_path: Path) -> None:
+    done = convert(small(), tmp_path / "out", progress=False)
+
+    report = json.loads((tmp_path / "out" / "conversion.json").read_text(encoding="utf-8"))
+    assert report["fingerprint"] == done.fingerprint == fingerprint(small())

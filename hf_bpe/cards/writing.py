@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -168,15 +169,16 @@ def _measures(tokenizer: HfBpeTokenizer, corpus: Any, text_column: str) -> Itera
 
 
 def _loading(name: str) -> Iterator[str]:
+    quoted = json.dumps(name, ensure_ascii=False)
     yield "## Loading"
     yield "With hf_bpe:"
     yield markdown.block(
-        f"import hf_bpe\nfrom transformers import AutoTokenizer\n\ntokenizer = AutoTokenizer.from_pretrained({name!r})",
+        f"import hf_bpe\nfrom transformers import AutoTokenizer\n\ntokenizer = AutoTokenizer.from_pretrained({quoted})",
         "python",
     )
     yield "Without it, with the same ids:"
     yield markdown.block(
         "from transformers import PreTrainedTokenizerFast\n\n"
-        f"tokenizer = PreTrainedTokenizerFast.from_pretrained({name!r})",
+        f"tokenizer = PreTrainedTokenizerFast.from_pretrained({quoted})",
         "python",
     )

@@ -14,6 +14,7 @@ from hf_bpe import formats
 from hf_bpe.converting import checks, report, staging, targets
 from hf_bpe.converting.report import Conversion
 from hf_bpe.errors import ConversionError
+from hf_bpe.fingerprinting import fingerprint
 from hf_bpe.formats import arguments
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.verification.sides import library
@@ -102,6 +103,7 @@ def convert(
             place,
             verify.done,
             verify.not_done,
+            fingerprint(read.vocabulary),
             len(read.vocabulary),
             read.vocabulary.holes(),
             read.vocabulary.doubles(),

@@ -47,6 +47,7 @@ class Conversion:
         destination_format: Its format.
         checks: What was verified.
         not_checked: What wasn't, and why.
+        fingerprint: The `hf_bpe.fingerprint` of what was converted.
         ids: The highest id plus one.
         holes: The ids below the highest that no token has.
         doubles: The ids that several tokens share, with the tokens.
@@ -61,6 +62,7 @@ class Conversion:
     report: Path
     checks: Sequence[Check]
     not_checked: Sequence[str]
+    fingerprint: str
     ids: int
     holes: Sequence[range] = ()
     doubles: dict[int, list[str]] = field(default_factory=dict)
@@ -87,6 +89,7 @@ class Conversion:
                 "format": self.destination_format,
                 "files": {str(path.relative_to(root)): _facts(path) for path in sorted(files)},
             },
+            "fingerprint": self.fingerprint,
             "ids": self.ids,
             "holes": [[hole.start, hole.stop - 1] for hole in self.holes],
             "doubles": {str(token_id): tokens for token_id, tokens in self.doubles.items()},

@@ -47,6 +47,16 @@ def test_every_library_gives_the_same_figures() -> None:
     assert {name: result.as_json() == first for name, result in found.items()} == dict.fromkeys(found, True)
 
 
+def test_several_tokenizers_are_measured_by_one_reading() -> None:
+    made = list(in_every_library().values())
+
+    found = measure.fertilities(made, {"stream": iter(TEXTS)}, words=str.split)
+
+    alone = [measure.fertility(each, {"stream": TEXTS}, words=str.split).as_json() for each in made]
+    assert [each.as_json() for each in found] == alone
+    assert measure.fertilities([], TEXTS) == []
+
+
 def test_counts_are_those_of_a_plain_loop() -> None:
     core = small().core
     plain = {"add_special_tokens": False, "split_special_tokens": True}
@@ -101,6 +111,7 @@ def test_the_caller_may_give_scripts_kinds_and_words() -> None:
 def test_letters_of_scripts_without_spaces_are_words() -> None:
     assert measure.words_of("大模型 is ภาษา，good") == ["大", "模", "型", "is", "ภ", "า", "ษ", "า", "，good"]
     assert measure.words_of(" the  cat\n") == ["the", "cat"]
+    assert measure.words_of("a\x1cb\x85c\xa0é\u3000") == ["a", "b", "c", "é"]
     assert measure.words_of("か\u3099き") == ["か\u3099", "き"]
 
 
