@@ -1,4 +1,4 @@
-"""The code of the README runs as it stands there."""
+"""The code of the README and of the pages in docs runs as it stands there."""
 
 from __future__ import annotations
 
@@ -19,9 +19,19 @@ from hf_bpe._native import Tokenizer, supported_components
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
-def blocks(language: str) -> list[str]:
-    """Return the code blocks of the README in one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.S | re.M)
+PAGES = sorted((README.parent / "docs").glob("*.md"))
+
+
+def blocks(language: str, page: Path = README) -> list[str]:
+    """Return the code blocks of a page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks_of_a_page_run_one_after_the_other(page: Path, tmp_path: Path) -> None:
+    code = "\n\n".join(blocks("python", page))
+
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=tmp_path, check=True, timeout=120)
 
 
 def test_python_blocks_run_one_after_the_other(tmp_path: Path) -> None:
