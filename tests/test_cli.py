@@ -120,6 +120,57 @@ def test_json_lines_are_streamed_and_nulls_counted(tmp_path: Path) -> None:
     assert b"1 null rows skipped" in result.stderr
 
 
+def test_training_from_files_of_counts_equals_training_from_the_texts(directory: Path, tmp_path: Path) -> None:
+    lines = TEXT.splitlines(keepends=True)
+    (tmp_path / "a.txt").write_text("".join(lines[:20]), encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps({"text": line}) + "\n" for line in lines[20:]) + "no\n")
+    counted = [
+        run("count", tmp_path / "a.txt", "-o", tmp_path / "a.parquet"),
+        run("count", tmp_path / "b.jsonl", "--skip-bad-rows", "--max-memory", "0", "--out", tmp_path / "b.parquet"),
+    ]
+    refused = run("count", tmp_path / "b.jsonl", "--out", tmp_path / "c.parquet")
+
+    options = ("--vocab-size", "270", "--eos-token", "<|end|>", "--special-token", "\x1b[31m\x9b")
+    counts = ("--from-counts", tmp_path / "a.parquet", tmp_path / "b.parquet")
+    result = run("train", *counts, *options, "--out", tmp_path / "made")
+
+    assert [(made.returncode, made.stdout) for made in counted] == [
+        (0, f"{tmp_path / name}.parquet\n".encode()) for name in "ab"
+    ]
+    assert b"distinct pretokens of 720 bytes in" in counted[0].stderr
+    assert b", 1 bad rows skipped\n" in counted[1].stderr
+    assert_failed(refused, 1, "b.jsonl, line 31: is no JSON")
+    assert not (tmp_path / "c.parquet").exists()
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "made" / "tokenizer.json").read_bytes() == (directory / "tokenizer.json").read_bytes()
+
+
+def test_counts_that_do_not_go_together_are_one_clear_line(tmp_path: Path) -> None:
+    for pattern in ("gpt2", "llama3"):
+        made = run("count", "-", "--split-pattern", pattern, "--out", tmp_path / f"{pattern}.parquet", stdin=b"a b")
+        assert made.returncode == 0, made.stderr
+
+    counts = ("--from-counts", tmp_path / "gpt2.parquet", tmp_path / "llama3.parquet")
+    result = run("train", *counts, "--vocab-size", "300", "--out", tmp_path / "made")
+
+    assert_failed(result, 1, "of the split pattern 'gpt2' and of the split pattern 'llama3'")
+    assert not (tmp_path / "made").exists()
+
+
+def test_long_pretokens_are_told_and_may_be_left_whole(tmp_path: Path) -> None:
+    text = b"a" * 5000
+    cut = run("count", "-", "--no-progress", "--out", tmp_path / "cut.parquet", stdin=text)
+    whole = run(
+        "count", "-", "--no-progress", "--max-pretoken-bytes", "none", "--out", tmp_path / "whole.parquet", stdin=text
+    )
+
+    assert b"2 distinct pretokens of 5,000 bytes" in cut.stderr
+    assert b", 1 pretokens cut\n" in cut.stderr
+    assert b"warning: 1 pretokens were longer than 4,096 bytes" in cut.stderr
+    assert b"1 distinct pretokens of 5,000 bytes" in whole.stderr
+    assert b"cut" not in whole.stderr
+
+
 def test_a_directory_means_its_text_files(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     (corpus / "inner").mkdir(parents=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hf_bpe import CorpusError
+import hf_bpe
+from hf_bpe import CorpusError, PretokenCounts
 from hf_bpe.documents import BEGINNING, Position, open_documents
 from hf_bpe.documents import reading as reading_module
 
@@ -196,3 +199,55 @@ def test_wrong_arguments_are_named(tmp_path: Path) -> None:
         open_documents([tmp_path], documents="rows")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_document_bytes must be at least 1, got 0"):
         open_documents([tmp_path], max_document_bytes=0)
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".bz2", ".xz"])
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
+def test_training_reads_what_batches_give(name: str, suffix: str, tmp_path: Path) -> None:
+    compress = {"": bytes, ".gz": gzip.compress, ".zst": zstd, ".bz2": bz2.compress, ".xz": lzma.compress}[suffix]
+    path = tmp_path / name
+    if name == "a.txt":
+        path.write_text("".join(LINES), encoding="utf-8")
+    else:
+        _jsonl(path, LINES)
+    compressed = tmp_path / (name + suffix)
+    compressed.write_bytes(compress(path.read_bytes()))
+
+    counts = PretokenCounts.count(files=[compressed], progress=False)
+
+    assert counts == PretokenCounts.count(LINES, progress=False)
+    assert read(compressed) == LINES
+    assert (counts.sources, counts.report.texts) == ((str(compressed),), len(LINES))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_training_reads_rows_of_tables_and_mixes_kinds(name: str, tmp_path: Path) -> None:
+    WRITERS[name](tmp_path / name, TEXTS)
+    (tmp_path / "b.txt").write_text("".join(LINES), encoding="utf-8")
+
+    counts = PretokenCounts.count(files=[tmp_path / name, str(tmp_path / "*.txt")], progress=False)
+
+    assert counts == PretokenCounts.count(TEXTS + LINES, progress=False)
+
+
+def test_a_block_with_bad_lines_gives_the_good_ones_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"one\n\xff\ntwo\n\xc3")
+    files = [tmp_path / "a.txt"]
+
+    with pytest.raises(
+        CorpusError, match=r"a\.txt, line 2: isn't UTF-8 at byte 0.* \(skip_bad_rows leaves such rows out"
+    ):
+        PretokenCounts.count(files=files, progress=False)
+    counts = PretokenCounts.count(files=files, skip_bad_rows=True, progress=False)
+    tokenizer = hf_bpe.train(files=files, skip_bad_rows=True, vocab_size=256, progress=False)
+
+    assert counts == PretokenCounts.count(["one\n", "two\n"], progress=False)
+    assert (counts.report.texts, counts.report.bad_rows, tokenizer.training_report.bad_rows) == (2, 2, 2)
+
+
+@pytest.mark.parametrize("compress", [bz2.compress, lzma.compress, gzip.compress, zstd], ids=["bz2", "xz", "gz", "zst"])
+def test_compressed_data_that_was_cut_off_is_damaged(compress: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(compress("".join(LINES).encode())[:-20])
+
+    with pytest.raises(CorpusError, match=r"a\.txt: the compressed data is damaged"):
+        read(tmp_path / "a.txt")

@@ -155,9 +155,9 @@ def test_counts_of_different_settings_refuse_to_be_added(options: dict[str, Any]
 def test_training_refuses_counts_of_other_settings() -> None:
     counts = counts_of("low lower")
 
-    with pytest.raises(CountsError, match="don't go together.*'gpt2' and of the split pattern 'llama3'"):
+    with pytest.raises(CountsError, match=r"don't go together.*'gpt2' and of the split pattern 'llama3'"):
         trained(counts, split_pattern="llama3")
-    with pytest.raises(CountsError, match="don't go together.*normalizer null and"):
+    with pytest.raises(CountsError, match=r"don't go together.*normalizer null and"):
         trained(counts, normalizer="NFC")
     with pytest.raises(CountsError, match="counts are for alphabet='bytes', and alphabet='characters' is asked"):
         trained(counts, alphabet="characters")
@@ -316,7 +316,7 @@ def test_sizes_that_are_none_are_refused(size: str | int) -> None:
 
 
 def test_limits_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(TypeError, match="max_memory is a number of bytes or a text such as '8MB', got 1.5"):
+    with pytest.raises(TypeError, match=r"max_memory is a number of bytes or a text such as '8MB', got 1.5"):
         counts_of("a", max_memory=1.5)
     with pytest.raises(ValueError, match="max_pretoken_bytes=3 has no room for a character"):
         counts_of("a", max_pretoken_bytes=3)
@@ -371,7 +371,8 @@ def words(kind):
             yield "".join(map(chr, draw.choices(range(0x4E00, 0x9FA5), k=100_000)))
     else:
         for start in range(0, 2_000_000, 10_000):
-            yield " ".join(f"{number * 2654435761 % 2**32:x}" for number in range(start, start + 10_000))
+            numbers = " ".join(f"{number * 2654435761 % 2**32:x}" for number in range(start, start + 10_000))
+            yield numbers.translate({48 + digit: 103 + digit for digit in range(10)})  # to letters
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
@@ -379,7 +380,7 @@ def peak():
 PretokenCounts.count(["a"], split_pattern="gpt2", progress=False)
 before = peak()
 counts = PretokenCounts.count(
-    words(sys.argv[1]), split_pattern=r" ?\\w+", max_memory="16MB", num_threads=2, progress=False
+    words(sys.argv[1]), split_pattern="gpt2", max_memory="16MB", num_threads=2, progress=False
 )
 print(peak() - before, len(counts), counts.report.bytes, counts._counts.in_file)
 """

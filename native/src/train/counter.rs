@@ -435,6 +435,38 @@ mod tests {
     }
 
     #[test]
+    fn counts_that_spill_are_the_same() {
+        let texts = numbers();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let all = Counter::default();
+        all.count(&by_space, &texts, None, &mut || true).expect("counts");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(4)
+            .build()
+            .expect("threads start");
+
+        for memory in [0, 1 << 20, 8 << 20] {
+            let directory = std::env::temp_dir();
+            let spilling = Counter::new(MemoryLimit { memory, directory }, Cutting::default());
+            for part in texts.chunks(7000) {
+                spilling
+                    .count(&by_space, part, Some(&pool), &mut || true)
+                    .expect("counts");
+            }
+
+            assert_eq!(spilling.spilled_bytes() > 0, memory < 8 << 20);
+            assert_eq!(spilling.distinct(), all.distinct());
+            assert_eq!(counted(&spilling), counted(&all));
+            spilling
+                .count(&by_space, &["1 once", "more "], None, &mut || true)
+                .expect("counts");
+            let sorted = spilling.take_sorted(&mut || true).expect("there is room");
+            assert_eq!(sorted.summary().distinct, 2 + all.distinct().expect("counts") as u64);
+            assert_eq!(spilling.distinct(), Ok(0));
+        }
+    }
+
+    #[test]
     fn null_rows_are_skipped_and_counted() {
         let offsets: Vec<u8> = [0i32, 1, 2, 3]
             .iter()

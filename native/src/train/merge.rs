@@ -220,11 +220,11 @@ mod tests {
     use super::*;
 
     fn learned(words: &[(&str, u64)], settings: &Settings) -> Learned {
-        let words = words
+        let words: Vec<_> = words
             .iter()
             .map(|&(word, count)| (word.as_bytes(), count))
             .collect();
-        learn(words, settings, &mut |_, _| true).expect("nothing interrupts")
+        learn(words.as_slice(), settings, &mut |_, _| true).expect("nothing interrupts")
     }
 
     fn merges(words: &[(&str, u64)], settings: &Settings) -> Vec<String> {
@@ -331,9 +331,9 @@ mod tests {
 
     #[test]
     fn interrupting_is_an_error() {
-        let words = vec![(b"ab".as_slice(), 1); 3];
+        let words = [(b"ab".as_slice(), 1); 3];
 
-        let interrupted = learn(words, &Settings::byte_level(1000), &mut |_, _| false);
+        let interrupted = learn(words.as_slice(), &Settings::byte_level(1000), &mut |_, _| false);
 
         assert!(
             interrupted.is_ok_and(|learned| learned.merges.len() == 1),
@@ -341,7 +341,7 @@ mod tests {
         );
         let long = "ab".repeat(1 << 16);
         let interrupted = learn(
-            vec![(long.as_bytes(), 1)],
+            [(long.as_bytes(), 1)].as_slice(),
             &Settings::byte_level(1000),
             &mut |_, _| false,
         );

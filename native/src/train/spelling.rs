@@ -133,9 +133,4 @@ mod tests {
             [1, 2, 3, 4]
         );
     }
-
-    #[test]
-    fn words_are_as_long_as_their_units_are_many() {
-        let word = "aé好🙂";
-    }
 }
