@@ -72,6 +72,23 @@ def test_merges_equal_stock_on_real_text_with_each_pattern(split_pattern: str) -
     assert ours(texts, split_pattern, **options) == stock_training(texts, split_pattern, **options)
 
 
+@pytest.mark.parametrize(
+    "split_pattern",
+    [
+        r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+        r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        r"[\p{L}&&[^\p{Han}]]+|\p{N}{2}",
+        r"\b\p{L}+|\P{L}",
+    ],
+    ids=["gpt2-single-numbers", "cl100k-without-contractions", "with-gaps", "by-the-regex-engine"],
+)
+def test_merges_equal_stock_on_real_text_with_a_pattern_of_ones_own(split_pattern: str) -> None:
+    texts = stdlib_sources(300_000) + ["Größe naïve 你好世界，你好 🙂👩‍👩‍👧 مرحبا \u0085\u2028\ufeff\x00 1234567"] * 20
+    options = {"vocab_size": 2000, "min_frequency": 2}
+
+    assert ours(texts, split_pattern, **options) == stock_training(texts, split_pattern, **options)
+
+
 @pytest.mark.parametrize("limit", [2, 5, 16])
 def test_merges_equal_stock_on_real_text_with_short_tokens(limit: int) -> None:
     texts = stdlib_sources(200_000)

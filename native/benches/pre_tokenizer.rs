@@ -10,6 +10,15 @@ use hf_bpe_native::pre_tokenizer::{Behavior, Split, SplitPattern, published_patt
 
 const DOCUMENT: usize = 1 << 20;
 const PASSES: usize = 5;
+/// Patterns of one's own, which run as automata.
+const COMPOSED: &[&str] = &[
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}{1,3}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    concat!(
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}|",
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ),
+    r"\p{N}{1,3}",
+];
 /// The engine is some forty times slower, so it sees only the beginning of the first document.
 const VERIFIED: usize = 100_000;
 
@@ -27,7 +36,7 @@ fn main() {
             }
         };
         println!("{file}: {} bytes", text.len());
-        for pattern in published_patterns() {
+        for pattern in published_patterns().chain(COMPOSED.iter().copied()) {
             report(pattern, &documents(&text));
         }
     }
@@ -35,8 +44,8 @@ fn main() {
 
 fn report(pattern: &str, documents: &[&str]) {
     let pattern = SplitPattern::Regex(pattern.to_owned());
-    let scanner = Split::new(&pattern, Behavior::Isolated, false).expect("a published pattern");
-    let engine = Split::by_regex_engine(&pattern, Behavior::Isolated, false).expect("a published pattern");
+    let scanner = Split::new(&pattern, Behavior::Isolated, false).expect("a valid pattern");
+    let engine = Split::by_regex_engine(&pattern, Behavior::Isolated, false).expect("a valid pattern");
     let head = prefix(documents[0], VERIFIED);
     let verdict = if ends(&scanner, head) == ends(&engine, head) {
         "equal"

@@ -67,20 +67,36 @@ impl Finder {
     /// Calls `tell` for each match (`true`) and each text between two (`false`), in order and without gaps. As in stock,
     /// nothing matches in an empty text.
     pub fn find(&self, text: &str, tell: impl FnMut(Range<usize>, bool)) -> Result<()> {
+        self.find_from(text, 0, tell)
+    }
+
+    /// [`Finder::find`] from a place in the text on, where no match goes on.
+    pub(crate) fn find_from(
+        &self,
+        text: &str,
+        from: usize,
+        tell: impl FnMut(Range<usize>, bool),
+    ) -> Result<()> {
         if text.is_empty() {
             return Ok(());
         }
         match &self.0 {
-            Kind::String(finder) => find_string(finder, text, tell),
-            Kind::Regex(engine) => engine.find(text, tell)?,
+            Kind::String(finder) => find_string(finder, text, from, tell),
+            Kind::Regex(engine) => engine.find(text, from, tell)?,
         }
         Ok(())
     }
 }
 
-fn find_string(finder: &memmem::Finder<'_>, text: &str, mut tell: impl FnMut(Range<usize>, bool)) {
-    let mut told = 0;
-    for start in finder.find_iter(text.as_bytes()) {
+fn find_string(
+    finder: &memmem::Finder<'_>,
+    text: &str,
+    from: usize,
+    mut tell: impl FnMut(Range<usize>, bool),
+) {
+    let mut told = from;
+    for start in finder.find_iter(&text.as_bytes()[from..]) {
+        let start = from + start;
         if told != start {
             tell(told..start, false);
         }

@@ -11,6 +11,14 @@ const SOON: Duration = Duration::from_secs(5);
 /// What the step limit allows, on a busy machine.
 const BOUNDED: Duration = Duration::from_secs(60);
 
+/// Patterns of one's own that are composed of known parts.
+const COMPOSED: &[&str] = &[
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}{1,3}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"\p{N}{1,3}",
+    r"[A-Z]+(?![a-z])|\w+",
+];
+
 fn isolated(pattern: &str) -> Result<Split> {
     Split::new(
         &SplitPattern::Regex(pattern.to_owned()),
@@ -42,8 +50,9 @@ fn scanners_take_linear_time_on_long_runs() {
         "\u{85}", "\u{3000}", "½", "ſ", "^", "_", "\0", " \n", "\n ", "A\u{301}", "あA", "Aa", "'s", " .",
         "a ", "\u{301}A", ".\n/", "1a", "  a", "ǅʰ", "'ſ",
     ];
-    for pattern in published_patterns() {
+    for pattern in published_patterns().chain(COMPOSED.iter().copied()) {
         let split = isolated(pattern).unwrap();
+        assert!(split.is_published() || split.is_composed(), "{pattern}");
         for unit in units {
             let text = unit.repeat(MILLION / unit.chars().count());
             for text in [format!("{text}x"), format!("x{text}"), format!("{text}\n."), text] {
@@ -72,15 +81,16 @@ fn a_million_spaces_are_cut_where_stock_cuts() {
     }
 }
 
-/// Published patterns in a spelling that isn't known run on the engine, long runs included.
+/// What has neither a scanner nor an automaton runs on the engine, long runs included.
 #[test]
 fn the_engine_cuts_long_runs() {
     let cl100k = published_patterns()
         .find(|pattern| pattern.contains("{1,3}|"))
         .unwrap();
-    let split = isolated(&format!("(?:{cl100k})")).unwrap();
+    let pattern = SplitPattern::Regex(cl100k.to_owned());
+    let split = Split::by_regex_engine(&pattern, Behavior::Isolated, false).unwrap();
 
-    assert!(!split.is_published());
+    assert!(!split.is_published() && !split.is_composed());
     for unit in ["a", " ", "^", "\n", "あ", "_"] {
         let start = Instant::now();
         let pieces = count(&split, &format!("x{}x", unit.repeat(MILLION))).unwrap();
@@ -105,6 +115,18 @@ fn exponential_patterns_are_stopped() {
     );
     refusal("(a|aa)+c", &"a".repeat(100));
     refusal(r"(?:a|[ab]|a.)*[cd]$", &format!("{}c.", "a".repeat(100)));
+}
+
+/// An automaton that goes back too often leaves the rest to the engine, and so to its limits.
+#[test]
+fn quadratic_patterns_are_stopped_where_they_begin_to_be() {
+    let pattern = r"\s*x|[ab]*[ac]*\d|y";
+
+    assert!(isolated(pattern).unwrap().is_composed());
+    let message = refusal(pattern, &format!("{}{}", "y".repeat(1_000), "a".repeat(200_000)));
+
+    assert!(message.contains(" took too long at byte 1"), "{message}");
+    assert!(message.contains(" of a text of 201000 bytes ("), "{message}");
 }
 
 /// No single match comes near the limit here, but there is one at each of many places.

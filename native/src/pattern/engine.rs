@@ -48,10 +48,15 @@ impl Engine {
         })
     }
 
-    /// Calls `tell` for each match (`true`) and each text between two (`false`), in order and without gaps.
-    pub(super) fn find(&self, text: &str, mut tell: impl FnMut(Range<usize>, bool)) -> Result<()> {
-        let mut search = Search::new(self, text);
-        let mut told = 0;
+    /// Calls `tell` for each match (`true`) and each text between two (`false`) from `from` on, in order and without gaps.
+    pub(super) fn find(
+        &self,
+        text: &str,
+        from: usize,
+        mut tell: impl FnMut(Range<usize>, bool),
+    ) -> Result<()> {
+        let mut search = Search::new(self, text, from);
+        let mut told = from;
         while let Some(found) = search.next()? {
             if told != found.start {
                 tell(told..found.start, false);

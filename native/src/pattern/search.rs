@@ -67,14 +67,14 @@ enum Reach {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(engine: &'a Engine, text: &'a str) -> Self {
+    pub(super) fn new(engine: &'a Engine, text: &'a str, from: usize) -> Self {
         let stack = STACK.saturating_add(STACK_PER_BYTE.saturating_mul(text.len()));
         let started = Instant::now();
         Self {
             engine,
             text,
             region: Region::new(),
-            at: 0,
+            at: from,
             last_end: None,
             steps: STEPS + STEPS_PER_BYTE * text.len() as u64,
             stack: stack.min(1 << 31) as u32,

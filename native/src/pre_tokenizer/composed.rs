@@ -61,22 +61,29 @@ impl Composed {
 
     /// Calls `tell` for each match (`true`) and each text between two (`false`), in order and without gaps.
     #[inline]
-    pub(super) fn find(&self, text: &str, mut tell: impl FnMut(Range<usize>, bool)) -> Result<()> {
-        let again = AGAIN + AGAIN_PER_BYTE.saturating_mul(text.len());
+    pub(super) fn find(&self, text: &str, tell: impl FnMut(Range<usize>, bool)) -> Result<()> {
+        self.find_within(text, AGAIN + AGAIN_PER_BYTE.saturating_mul(text.len()), tell)
+    }
+
+    /// [`Composed::find`], with so many bytes that may be read again.
+    #[inline]
+    fn find_within(&self, text: &str, again: usize, mut tell: impl FnMut(Range<usize>, bool)) -> Result<()> {
         let mut walk = Walk::new(text, again);
         if walk.run(&self.alphabet, &self.automaton, &mut tell) {
             return Ok(());
         }
-        self.hand_over(text, &walk, tell)
+        self.hand_over(text, walk.gap(), tell)
     }
 
-    /// Lets the engine go on where `walk` gave up: no pattern that is known here looks back.
+    /// Lets the engine go on behind `gap`, the text without a match before: no pattern that is known here looks back.
     #[cold]
-    fn hand_over(&self, text: &str, walk: &Walk<'_>, mut tell: impl FnMut(Range<usize>, bool)) -> Result<()> {
-        let mut gap = walk.gap();
-        let start = gap.end;
-        self.engine()?.find(&text[start..], |range, is_match| {
-            let range = start + range.start..start + range.end;
+    fn hand_over(
+        &self,
+        text: &str,
+        mut gap: Range<usize>,
+        mut tell: impl FnMut(Range<usize>, bool),
+    ) -> Result<()> {
+        self.engine()?.find_from(text, gap.end, |range, is_match| {
             if !is_match {
                 gap.end = range.end;
                 return;

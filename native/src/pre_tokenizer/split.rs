@@ -133,7 +133,9 @@ impl Split {
         let mut cutter = Cutter::new(self.behavior, self.invert, emit);
         match finder {
             Matcher::Published(published) => published.scan(text, |range| cutter.push(range, true)),
-            Matcher::Composed(composed) => composed.find(text, |range, is_match| cutter.push(range, is_match))?,
+            Matcher::Composed(composed) => {
+                composed.find(text, |range, is_match| cutter.push(range, is_match))?
+            }
             Matcher::General(finder) => finder.find(text, |range, is_match| cutter.push(range, is_match))?,
         }
         cutter.finish();

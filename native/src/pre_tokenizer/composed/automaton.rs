@@ -75,9 +75,7 @@ fn goto(state: usize, width: usize) -> Entry {
 
 /// The entry of the first state; a pattern never has matched there.
 fn first(moves: &[Move], class: usize, width: usize) -> Entry {
-    moves[class]
-        .next
-        .map_or(SKIP | START, |next| goto(next, width))
+    moves[class].next.map_or(SKIP | START, |next| goto(next, width))
 }
 
 struct Builder<'a> {

@@ -68,11 +68,13 @@ impl Node {
             Self::One { set, folded: 0 } => Some((set.clone(), false)),
             Self::Look { set, or_end } => Some((set.clone(), *or_end)),
             Self::Row(parts) if parts.len() == 1 => parts[0].as_look(),
-            Self::Any(parts) => parts.iter().try_fold((Set::empty(), false), |(mut set, end), part| {
-                let (more, or_end) = part.as_look()?;
-                set.union(&more);
-                Some((set, end || or_end))
-            }),
+            Self::Any(parts) => parts
+                .iter()
+                .try_fold((Set::empty(), false), |(mut set, end), part| {
+                    let (more, or_end) = part.as_look()?;
+                    set.union(&more);
+                    Some((set, end || or_end))
+                }),
             Self::Repeat { part, min: 1, .. } => part.as_look(),
             _ => None,
         }

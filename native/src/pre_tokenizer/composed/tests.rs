@@ -51,6 +51,17 @@ fn check(composed: &Composed, engine: &Finder, text: &str) {
     }
 }
 
+/// Compares a pattern whose automaton gives up after `again` bytes with the engine.
+fn check_hand_over(composed: &Composed, engine: &Finder, text: &str, again: usize) {
+    if let Some(expected) = found_by_engine(engine, text) {
+        let mut found = Vec::new();
+        composed
+            .find_within(text, again, |range, is_match| found.push((range, is_match)))
+            .unwrap();
+        assert_eq!(found, expected, "{text:?} by {} within {again}", composed.pattern);
+    }
+}
+
 fn shortened(text: &str) -> String {
     text.chars().take(50).collect()
 }

@@ -17,7 +17,12 @@ fn named_sets_hold_the_characters_that_they_hold_in_the_engine() {
     let outside = shorthands.map(|letter| format!(r"\{letter}+"));
     let inside = shorthands.map(|letter| format!(r"[\{letter}]+"));
     let others = [r"[^\w]+", r"[\W_]+", r"[^\s\d]+", ".+"].map(str::to_owned);
-    for pattern in properties.chain(negated).chain(outside).chain(inside).chain(others) {
+    for pattern in properties
+        .chain(negated)
+        .chain(outside)
+        .chain(inside)
+        .chain(others)
+    {
         let Some(composed) = recognise(&pattern) else {
             assert_eq!(pattern, r"\P{^Han}+");
             continue;
@@ -68,7 +73,12 @@ fn pairs_of_letters_in_any_case_match_what_they_match_in_the_engine() {
 fn escaped_signs_stand_for_themselves_as_in_the_engine() {
     let text = (0..0x250).filter_map(char::from_u32).collect::<String>();
     for char in (0..0x80).filter_map(char::from_u32) {
-        for pattern in [format!("\\{char}"), format!("[\\{char}]"), format!("[{char}]"), char.to_string()] {
+        for pattern in [
+            format!("\\{char}"),
+            format!("[\\{char}]"),
+            format!("[{char}]"),
+            char.to_string(),
+        ] {
             if let Some(composed) = recognise(&pattern) {
                 let engine = engine(&pattern);
                 check(&composed, &engine, &text);
