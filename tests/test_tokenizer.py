@@ -614,3 +614,32 @@ def test_our_class_tells_what_it_can_do() -> None:
     assert bool(ours) is True
     assert "HfBpeTokenizer(name_or_path=" in repr(ours)
     assert not hasattr(ours, "_tokenizer")
+
+
+@pytest.mark.parametrize("step", ["_encode_plus", "_get_padding_truncation_strategies"])
+def test_a_subclass_may_replace_a_step_of_plain_calls(step: str) -> None:
+    seen: list[str] = []
+
+    def noticed(self: HfBpeTokenizer, *args: Any, **kwargs: Any) -> Any:
+        seen.append(step)
+        return getattr(HfBpeTokenizer, step)(self, *args, **kwargs)
+
+    plain = HfBpeTokenizer.from_pretrained(directory("gpt2"))
+    theirs = type("Theirs", (HfBpeTokenizer,), {step: noticed}).from_pretrained(directory("gpt2"))
+
+    assert theirs("a b").data == plain("a b").data
+    assert theirs.encode("a b") == plain.encode("a b")
+    assert theirs(["a", "b"]).data == plain(["a", "b"]).data
+    assert seen == [step] * 3
+
+
+def test_a_subclass_hears_of_every_length() -> None:
+    lengths: list[int] = []
+
+    class Counting(HfBpeTokenizer):
+        def _eventual_warn_about_too_long_sequence(self, ids: list[int], max_length: int | None, verbose: bool) -> None:
+            lengths.append(len(ids))
+
+    tokenizer = Counting.from_pretrained(directory("gpt2"))
+
+    assert [len(tokenizer("a b")["input_ids"])] == lengths

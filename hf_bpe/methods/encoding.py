@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from transformers.tokenization_utils_base import BatchEncoding, PreTrainedTokenizerBase
 
@@ -13,11 +13,29 @@ from hf_bpe.encoding import LazyEncodings
 from hf_bpe.methods.flat import FlatMethods
 
 
+# What upstream calls on the way through a plain call; a subclass may have its own.
+_STEPS = (
+    "_encode_plus",
+    "_eventual_warn_about_too_long_sequence",
+    "_get_padding_truncation_strategies",
+    "_switch_to_input_mode",
+)
+
+
 class EncodingMethods(FlatMethods):
     """All ways from text to ids. Settings of a call stay in that call."""
 
+    # Whether the steps of a plain call are those of this class, as the short ways take them for granted.
+    _steps_are_known: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._steps_are_known = not any(
+            getattr(cls, name, None) is not getattr(EncodingMethods, name, None) for name in _STEPS
+        )
+
     def __call__(self, text: Any = None, *args: Any, **kwargs: Any) -> BatchEncoding:
-        if type(text) is str and not args and not kwargs:
+        if type(text) is str and not args and not kwargs and self._steps_are_known:
             return self._encode_one(text)
         encoding: BatchEncoding = super().__call__(text, *args, **kwargs)
         return encoding
@@ -99,7 +117,7 @@ class EncodingMethods(FlatMethods):
         """
         if allowed_special is not None or disallowed_special is not None:
             return tiktoken_rules.encode(self._core, text, allowed_special, disallowed_special)
-        if type(text) is str and text_pair is None and not args and not kwargs:
+        if type(text) is str and text_pair is None and not args and not kwargs and self._steps_are_known:
             ids = self._core.encode_ids(
                 text, add_special_tokens=add_special_tokens, split_special_tokens=self.split_special_tokens
             )
