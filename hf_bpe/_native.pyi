@@ -13,11 +13,13 @@ __all__ = [
     "Encoding",
     "Tokenizer",
     "_rebuild_encoding",
+    "cache_limit",
     "check_extensible",
     "crossing_merges",
     "encode_words",
     "num_threads",
     "plan_words",
+    "set_cache_limit",
     "set_worker_process",
     "supported_components",
     "words_of",
@@ -296,6 +298,12 @@ def crossing_merges(
 
 def num_threads() -> int:
     """Return the number of threads that a batch may use."""
+
+def cache_limit() -> int:
+    """Return how many bytes the pretoken caches of this process may take together."""
+
+def set_cache_limit(bytes: int) -> None:
+    """Set how many bytes the pretoken caches of this process may take together."""
 
 def set_worker_process() -> None:
     """Say that this process is one of several workers, each of which should use one thread."""
