@@ -16,6 +16,7 @@ __all__ = [
     "SortedCountsBuilder",
     "Tokenizer",
     "_rebuild_encoding",
+    "cache_limit",
     "check_extensible",
     "compile_json",
     "crossing_merges",
@@ -24,6 +25,7 @@ __all__ = [
     "load_compiled",
     "num_threads",
     "plan_words",
+    "set_cache_limit",
     "set_worker_process",
     "supported_components",
     "unicode_versions",
@@ -394,6 +396,12 @@ def load_compiled(form: bytes, digest: bytes) -> Tokenizer | None:
 
 def num_threads() -> int:
     """Return the number of threads that a batch may use."""
+
+def cache_limit() -> int:
+    """Return how many bytes the pretoken caches of this process may take together."""
+
+def set_cache_limit(bytes: int) -> None:
+    """Set how many bytes the pretoken caches of this process may take together."""
 
 def set_worker_process() -> None:
     """Say that this process is one of several workers, each of which should use one thread."""

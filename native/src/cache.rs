@@ -1,8 +1,10 @@
 //! Remembers the ids of pretokens that came before: most of a text is a few thousand of them.
 //!
-//! A cache changes speed, never results. It is bounded: short pretokens replace each other in a table of fixed
-//! size; longer ones fill a table that is emptied when it is full; very long ones are never kept.
+//! A cache changes speed, never results. It is bounded: short pretokens replace each other in tables of limited
+//! size; longer ones fill a table that is emptied when it is full; very long ones are never kept. How much all caches of a
+//! process take together is a setting, see [`set_limit`].
 
+mod budget;
 mod long;
 mod lookups;
 mod prefetch;
@@ -12,32 +14,25 @@ mod wide;
 
 use std::ops::Range;
 
+use budget::Claim;
+pub use budget::{limit, set_limit};
 use long::LongPretokens;
 pub use lookups::Lookups;
 use table::{Entry, Table};
 
 use crate::vocab::TokenId;
 
-/// What each of the tables may take.
-const TABLE_BYTES: usize = 16 << 20;
+/// A cache that holds no more than this is left alone, whatever falls to it.
+const LEAST_BYTES: usize = 1 << 20;
 
 /// One thread's memory of pretokens.
+#[derive(Default)]
 pub struct PretokenCache {
     short: Table<short::Slot>,
     wide: Table<wide::Slot>,
     long: LongPretokens,
     turns: Option<Box<lookups::Turns>>,
-}
-
-impl Default for PretokenCache {
-    fn default() -> Self {
-        Self {
-            short: Table::new(TABLE_BYTES),
-            wide: Table::new(TABLE_BYTES),
-            long: LongPretokens::default(),
-            turns: None,
-        }
-    }
+    claim: Claim,
 }
 
 impl PretokenCache {
@@ -56,19 +51,33 @@ impl PretokenCache {
     /// Remembers that `pretoken` becomes `ids`.
     pub fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
         let short = short::key(pretoken, 0, pretoken.len()).and_then(|key| short::Slot::new(key, ids));
+        // A fourth for each table; the vectors of the third grow by doubling.
+        let most_bytes = self.claim.share() / 4;
         if let Some(slot) = short {
-            return self.short.insert(slot);
+            return self.short.insert(slot, most_bytes);
         }
         let wide = wide::key(pretoken, 0, pretoken.len()).and_then(|key| wide::Slot::new(key, ids));
         match wide {
-            Some(slot) => self.wide.insert(slot),
-            None => self.long.insert(pretoken, ids),
+            Some(slot) => self.wide.insert(slot, most_bytes),
+            None => self.long.insert(pretoken, ids, most_bytes / 2),
+        }
+    }
+
+    /// How many bytes the tables hold.
+    pub fn bytes(&self) -> usize {
+        self.short.bytes() + self.wide.bytes() + self.long.bytes()
+    }
+
+    /// Forgets everything if more is held than what falls to this cache.
+    fn keep_to_share(&mut self) {
+        if self.bytes() > self.claim.share().max(LEAST_BYTES) {
+            self.clear();
         }
     }
 
     /// Forgets everything and gives the memory back.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        (self.short, self.wide, self.long) = Default::default();
     }
 
     /// [`Self::get`] for a pretoken that has no short slot. `hash` is that of its wide key, where it was made already.
@@ -86,6 +95,7 @@ impl PretokenCache {
 
 #[cfg(test)]
 mod tests {
+    use super::budget::Budget;
     use super::*;
 
     const UNKNOWN: TokenId = 1 << 30;
@@ -173,8 +183,51 @@ mod tests {
     }
 
     #[test]
-    fn memory_stays_bounded() {
+    fn what_is_more_than_a_share_is_forgotten_before_the_next_text() {
+        let budget: &'static Budget = Box::leak(Box::new(Budget::new(64 << 20)));
+        let mut cache = PretokenCache {
+            claim: budget.claim(),
+            ..PretokenCache::default()
+        };
+        for i in 0..200_000_u32 {
+            cache.insert(&i.to_le_bytes(), &[i]);
+        }
+        assert!(cache.bytes() > LEAST_BYTES);
+
+        let others: Vec<_> = (0..63).map(|_| budget.claim()).collect();
+        look_up(&mut cache, b"text", std::slice::from_ref(&(0..4)));
+
+        assert!(cache.bytes() <= LEAST_BYTES);
+        assert_eq!(others.len(), 63);
+    }
+
+    #[test]
+    fn ids_too_large_for_a_short_slot_are_kept_elsewhere() {
         let mut cache = PretokenCache::default();
+        cache.insert(b"ab", &[1, TokenId::MAX]);
+        cache.insert(b"abc", &[2; 5]);
+        cache.insert(&[b'a'; 47], &[3; 19]);
+        cache.insert(&[b'a'; 48], &[4; 20]);
+
+        let get = |pretoken: &[u8]| {
+            let mut ids = Vec::new();
+            cache.get(pretoken, 0..pretoken.len(), &mut ids).then_some(ids)
+        };
+        assert_eq!(get(b"ab"), Some(vec![1, TokenId::MAX]));
+        assert_eq!(get(b"abc"), Some(vec![2; 5]));
+        assert_eq!(get(&[b'a'; 47]), Some(vec![3; 19]));
+        assert_eq!(get(&[b'a'; 48]), Some(vec![4; 20]));
+        assert_eq!(get(&[b'a'; 46]), None);
+    }
+
+    #[test]
+    fn memory_stays_bounded() {
+        const LIMIT: usize = 16 << 20;
+        let budget: &'static Budget = Box::leak(Box::new(Budget::new(LIMIT)));
+        let mut cache = PretokenCache {
+            claim: budget.claim(),
+            ..PretokenCache::default()
+        };
         for i in 0..400_000_u32 {
             cache.insert(
                 format!("a pretoken of more than fifteen bytes {i}").as_bytes(),
@@ -183,7 +236,6 @@ mod tests {
             cache.insert(&i.to_le_bytes(), &[i]);
         }
 
-        assert!(cache.long.is_bounded());
-        assert!(cache.short.bytes() <= TABLE_BYTES && cache.wide.bytes() <= TABLE_BYTES);
+        assert!(cache.bytes() <= LIMIT && cache.bytes() > LIMIT / 8);
     }
 }

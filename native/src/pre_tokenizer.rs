@@ -19,6 +19,7 @@ mod digits;
 mod fixed_length;
 mod gpt2;
 mod hidden;
+mod lanes;
 mod metaspace;
 mod o200k;
 mod published;

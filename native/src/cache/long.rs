@@ -9,8 +9,6 @@ use crate::vocab::TokenId;
 /// Pretokens of more than this many bytes, or ids, are not kept at all.
 const LONGEST: usize = 256;
 const MOST_IDS: usize = 1024;
-/// The table is emptied when its entries take this many words of four bytes: 16 MB.
-const LONG_WORDS: usize = 4 << 20;
 
 /// Longer pretokens. Entries lie one after the other in one buffer, so that keeping one allocates nothing.
 #[derive(Default)]
@@ -40,13 +38,14 @@ impl LongPretokens {
         }
     }
 
-    /// Remembers that `pretoken` becomes `ids`, unless it is too long.
-    pub(super) fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
+    /// Remembers that `pretoken` becomes `ids`, unless it is too long. The table is emptied when its entries take so many
+    /// bytes.
+    pub(super) fn insert(&mut self, pretoken: &[u8], ids: &[TokenId], most_bytes: usize) {
         // An affix may spell a few bytes with many ids.
         if pretoken.len() > LONGEST || ids.len() > MOST_IDS {
             return;
         }
-        if self.words.len() > LONG_WORDS {
+        if 4 * self.words.len() > most_bytes {
             self.places.fill((0, 0));
             self.words.clear();
             self.count = 0;
@@ -70,9 +69,9 @@ impl LongPretokens {
         }
     }
 
-    #[cfg(test)]
-    pub(super) fn is_bounded(&self) -> bool {
-        self.words.len() <= LONG_WORDS + LONGEST + MOST_IDS
+    /// How many bytes are held.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<(u32, u32)>() * self.places.capacity() + size_of::<u32>() * self.words.capacity()
     }
 
     /// Where the entry of `pretoken` begins, or the place that it would take and its tag.

@@ -64,6 +64,7 @@ impl Default for Turns {
 impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
     /// `miss` appends the ids of a pretoken of `text` that `cache` doesn't know.
     pub fn new(text: &'a [u8], cache: &'a mut PretokenCache, miss: M) -> Self {
+        cache.keep_to_share();
         let mut turns = cache.turns.take().unwrap_or_default();
         (turns.count, turns.asked_count) = (0, 0);
         Self {
@@ -146,7 +147,12 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
     /// Appends the ids of a pretoken that has no short slot.
     #[inline(never)]
     fn append_other(&mut self, at: usize, ids: &mut Vec<TokenId>) {
-        let Asked { key, hash, start, end } = self.turns.asked[at];
+        let Asked {
+            key,
+            hash,
+            start,
+            end,
+        } = self.turns.asked[at];
         let range = start as usize..end as usize;
         let wide_hash = (key == NOT_SHORT).then_some(hash);
         if !self.cache.get_other(self.text, range.clone(), wide_hash, ids) {

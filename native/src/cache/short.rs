@@ -51,6 +51,11 @@ impl Entry for Slot {
     }
 
     #[inline]
+    fn has(&self, key: &u128) -> bool {
+        self.key == *key
+    }
+
+    #[inline]
     fn hash(key: &u128) -> u64 {
         fold(*key)
     }

@@ -9,7 +9,12 @@ const WAYS: usize = 4;
 pub(super) trait Entry: Clone + Default {
     type Key: Copy + Eq + Default;
 
+    /// Whether two entries lie in one cache line.
+    const SHARES_LINE: bool = size_of::<Self>() < LINE;
+
     fn key(&self) -> Self::Key;
+
+    fn has(&self, key: &Self::Key) -> bool;
 
     /// Spreads the bits of a key: the lowest choose the bucket, the highest the place in it.
     fn hash(key: &Self::Key) -> u64;
@@ -20,25 +25,15 @@ pub(super) trait Entry: Clone + Default {
 #[repr(align(128))]
 struct Bucket<E>([E; WAYS]);
 
-/// A table that doubles until it is as large as it may be.
+/// A table that doubles while it may.
+#[derive(Default)]
 pub(super) struct Table<E> {
     buckets: Vec<Bucket<E>>,
     used: usize,
-    most_buckets: usize,
 }
 
 impl<E: Entry> Table<E> {
     const FIRST_BUCKETS: usize = 1 << 8;
-
-    /// A table that takes no more than so many bytes, but for a least size.
-    pub(super) fn new(bytes: usize) -> Self {
-        let buckets = (bytes / size_of::<Bucket<E>>()).max(1);
-        Self {
-            buckets: Vec::new(),
-            used: 0,
-            most_buckets: (1 << buckets.ilog2()).max(Self::FIRST_BUCKETS),
-        }
-    }
 
     /// How many bytes are held.
     pub(super) fn bytes(&self) -> usize {
@@ -51,13 +46,12 @@ impl<E: Entry> Table<E> {
         let Some(bucket) = self.buckets.get(self.bucket(hash)) else {
             return;
         };
-        if size_of::<E>() < LINE {
-            prefetch::line(bucket, 0);
-            prefetch::line(bucket, LINE);
-        } else {
-            let entry = &bucket.0[way(hash)];
-            prefetch::line(entry, 0);
+        let entry = &bucket.0[way(hash)];
+        prefetch::line(entry, 0);
+        if !E::SHARES_LINE {
             prefetch::line(entry, LINE);
+        } else {
+            prefetch::line(&bucket.0[way(hash) ^ 2], 0);
         }
     }
 
@@ -66,21 +60,21 @@ impl<E: Entry> Table<E> {
     pub(super) fn find(&self, key: &E::Key, hash: u64) -> Option<&E> {
         let places = &self.buckets.get(self.bucket(hash))?.0;
         let first = way(hash);
-        // Both entries of the first line, without a branch between them: which of them it is can't be guessed.
-        let beside = usize::from(places[first ^ 1].key() == *key);
+        // Both entries of one line without a branch between them: which of them it is can't be guessed.
+        let beside = usize::from(E::SHARES_LINE && places[first ^ 1].has(key));
         let entry = &places[first ^ beside];
-        if entry.key() == *key {
+        if entry.has(key) {
             return Some(entry);
         }
-        [first ^ 2, first ^ 3]
-            .into_iter()
-            .map(|way| &places[way])
-            .find(|entry| entry.key() == *key)
+        (1..WAYS)
+            .map(|step| &places[first ^ step])
+            .find(|entry| entry.has(key))
     }
 
-    /// Remembers an entry.
-    pub(super) fn insert(&mut self, entry: E) {
-        if self.used * 3 >= self.buckets.len() * WAYS && self.buckets.len() < self.most_buckets {
+    /// Remembers an entry. The table grows to no more than so many bytes, but for a least size.
+    pub(super) fn insert(&mut self, entry: E, most_bytes: usize) {
+        let full = self.used * 3 >= self.buckets.len() * WAYS;
+        if full && (self.buckets.is_empty() || 2 * self.bytes() <= most_bytes) {
             self.grow();
         }
         self.place(entry);

@@ -52,8 +52,13 @@ impl<const WORD: Mask, const NUMBERS: usize, const WHOLE_TAIL: bool> Scanner
 
     #[inline(always)]
     fn starts(block: &Block, bytes: &[u8; BYTES]) -> Starts {
-        let (mut starts, symbols) = Starts::of_prefixed_runs::<NUMBERS>(block);
-        starts.cut_after_contractions(block, block.apostrophes & symbols, |at| {
+        let (letters, others) = if WORD & MARK != 0 {
+            (block.letters | block.marks, block.others)
+        } else {
+            (block.letters, block.others | block.marks)
+        };
+        let (mut starts, symbols) = Starts::of_prefixed_runs::<NUMBERS>(block, letters, others);
+        starts.cut_after_contractions(block, letters, block.apostrophes & symbols, |at| {
             let at = at as usize;
             ascii_contraction(bytes[at + 1], bytes[at + 2])
         });

@@ -37,7 +37,7 @@ impl Scanner for Gpt2 {
     fn starts(block: &Block, bytes: &[u8; BYTES]) -> Starts {
         let mut starts = Starts::of_runs(block);
         let marks = block.apostrophes & starts.bits;
-        starts.cut_after_contractions(block, marks, |at| {
+        starts.cut_after_contractions(block, block.letters, marks, |at| {
             let at = at as usize;
             contraction(bytes[at + 1], bytes[at + 2])
         });

@@ -47,8 +47,14 @@ impl<const NUMBERS: usize, const CONTRACTIONS: bool> Scanner for Family<NUMBERS,
 
     #[inline(always)]
     fn starts(block: &Block, bytes: &[u8; BYTES]) -> Starts {
-        let (mut starts, symbols) = Starts::of_prefixed_runs::<NUMBERS>(block);
-        starts.bits |= block.uppers & (block.letters & !block.uppers) << 1;
+        let letters = block.letters | block.marks;
+        let (mut starts, symbols) = Starts::of_prefixed_runs::<NUMBERS>(block, letters, block.others);
+        starts.bits |= block.uppers & block.lowers << 1;
+        // What becomes of a capital after a shared character hangs on what follows, and what becomes of a mark after a symbol
+        // on what stands before that.
+        let shared = letters & !(block.uppers | block.lowers);
+        let unsure = block.uppers & shared << 1 | block.marks & block.others << 1;
+        starts.sure = starts.sure.min(unsure.trailing_zeros());
         // A slash after newlines after symbols belongs to the symbols as well: seldom, so left to the scanner.
         let slashes = block.newlines & block.slashes >> 1;
         starts.sure = starts.sure.min(slashes.trailing_zeros());
@@ -56,7 +62,8 @@ impl<const NUMBERS: usize, const CONTRACTIONS: bool> Scanner for Family<NUMBERS,
             join_contractions(
                 &mut starts,
                 block,
-                block.apostrophes & symbols & block.letters << 1,
+                letters,
+                block.apostrophes & symbols & letters << 1,
                 bytes,
             );
         }
@@ -66,7 +73,7 @@ impl<const NUMBERS: usize, const CONTRACTIONS: bool> Scanner for Family<NUMBERS,
 
 /// Adds each contraction at a bit of `marks` to the word before it, unless that is a contraction itself.
 #[inline]
-fn join_contractions(starts: &mut Starts, block: &Block, mut marks: u64, bytes: &[u8; BYTES]) {
+fn join_contractions(starts: &mut Starts, block: &Block, letters: u64, mut marks: u64, bytes: &[u8; BYTES]) {
     let mut end = 0;
     while marks != 0 {
         let at = marks.trailing_zeros();
@@ -81,7 +88,7 @@ fn join_contractions(starts: &mut Starts, block: &Block, mut marks: u64, bytes: 
         if let Some(length) = ascii_contraction(bytes[at as usize + 1], bytes[at as usize + 2]) {
             end = at + length;
             starts.bits &= !(low_bits(end) & !low_bits(at));
-            starts.bits |= block.letters & 1 << end;
+            starts.bits |= letters & 1 << end;
         }
     }
 }

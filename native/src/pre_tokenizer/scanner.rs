@@ -5,9 +5,13 @@
 //! for many pretokens at once, agree with that.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use super::block::{self, Block, Starts, low_bits};
+use super::block::{BYTES, Block, Starts, low_bits};
 use super::classes::{Classes, LETTER, Mask, NEWLINE, SPACE};
+#[cfg(target_arch = "x86_64")]
+use super::lanes::{Avx2, Avx512};
+use super::lanes::{Lanes, Portable, Tier};
 
 /// A published split pattern as code. Such a pattern matches everywhere, so its matches tile the text.
 pub(super) trait Scanner {
@@ -16,47 +20,121 @@ pub(super) trait Scanner {
     fn end(text: &Text<'_>, at: usize) -> usize;
 
     /// The starts of matches in a block that begins with one, which `bytes` are. Agrees with [`Scanner::end`].
-    fn starts(block: &Block, bytes: &[u8; block::BYTES]) -> Starts;
+    fn starts(block: &Block, bytes: &[u8; BYTES]) -> Starts;
 }
 
 /// Calls `emit` for each match of `S`, first to last.
 #[inline]
-pub(super) fn scan<S: Scanner>(text: &str, mut emit: impl FnMut(Range<usize>)) {
+pub(super) fn scan<S: Scanner>(text: &str, emit: impl FnMut(Range<usize>)) {
+    static TIER: LazyLock<Tier> = LazyLock::new(|| Tier::all().pop().unwrap_or(Tier::Portable));
+    scan_on::<S>(*TIER, text, emit);
+}
+
+/// [`scan`] by the instructions of one tier, which this processor must have.
+#[inline]
+fn scan_on<S: Scanner>(tier: Tier, text: &str, mut emit: impl FnMut(Range<usize>)) {
+    let fill = fill_on::<S>(tier);
     let text = Text::new(text);
+    let mut ends = Ends::default();
     let mut at = 0;
     while at < text.bytes.len() {
-        let end = match text.block(at) {
-            Some(bytes) => scan_block::<S>(bytes, at, &mut emit),
-            None => at,
-        };
-        if end > at {
+        fill(&text, at, &mut ends);
+        for &end in &ends.ends[..ends.count] {
+            emit(at..end);
             at = end;
-            continue;
         }
-        let end = S::end(&text, at);
+    }
+}
+
+/// Matches that are found before they are told: two tight loops instead of one that does everything.
+const FILLED: usize = 64;
+
+/// Where matches end, in order.
+struct Ends {
+    ends: [usize; FILLED + BYTES],
+    count: usize,
+}
+
+impl Default for Ends {
+    fn default() -> Self {
+        Self {
+            ends: [0; FILLED + BYTES],
+            count: 0,
+        }
+    }
+}
+
+/// A function that finds the matches from `at` on: at least one, and as many as it likes.
+type Fill = fn(&Text<'_>, at: usize, &mut Ends);
+
+#[allow(unsafe_code)]
+fn fill_on<S: Scanner>(tier: Tier) -> Fill {
+    match tier {
+        Tier::Portable => fill::<S, Portable>,
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx2 => |text, at, ends| {
+            // SAFETY: `Tier::all` gives this tier only where the processor has what `fill_avx2` is compiled for.
+            unsafe { fill_avx2::<S>(text, at, ends) }
+        },
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx512 => |text, at, ends| {
+            // SAFETY: as above, for `fill_avx512`.
+            unsafe { fill_avx512::<S>(text, at, ends) }
+        },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn fill_avx2<S: Scanner>(text: &Text<'_>, at: usize, ends: &mut Ends) {
+    fill::<S, Avx2>(text, at, ends);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn fill_avx512<S: Scanner>(text: &Text<'_>, at: usize, ends: &mut Ends) {
+    fill::<S, Avx512>(text, at, ends);
+}
+
+/// Finds matches until their ends fill most of the room, or the text ends. Blocks tell them where they can.
+#[inline(always)]
+fn fill<S: Scanner, L: Lanes>(text: &Text<'_>, mut at: usize, ends: &mut Ends) {
+    ends.count = 0;
+    while at < text.bytes.len() && ends.count < FILLED {
+        if let Some(bytes) = text.block(at) {
+            let starts = S::starts(&Block::new::<L>(bytes, text.classes), bytes);
+            let sure = starts.bits & low_bits(starts.sure) & !1;
+            if sure != 0 {
+                ends.push_all(at, sure);
+                at += (u64::BITS - 1 - sure.leading_zeros()) as usize;
+                continue;
+            }
+        }
+        let end = S::end(text, at);
         debug_assert!(end > at, "a match holds a character");
-        emit(at..end);
+        ends.ends[ends.count] = end;
+        ends.count += 1;
         at = end;
     }
 }
 
-/// Calls `emit` for each match that ends inside the block, and returns where the last one ends.
-#[inline]
-fn scan_block<S: Scanner>(
-    bytes: &[u8; block::BYTES],
-    at: usize,
-    emit: &mut impl FnMut(Range<usize>),
-) -> usize {
-    let starts = S::starts(&Block::new(bytes), bytes);
-    let mut rest = starts.bits & low_bits(starts.sure) & !1;
-    let mut start = at;
-    while rest != 0 {
-        let end = at + rest.trailing_zeros() as usize;
-        emit(start..end);
-        start = end;
-        rest &= rest - 1;
+impl Ends {
+    /// Takes the matches that end at the bits of `mask`, counted from `at`, where there are fewer than [`FILLED`] yet.
+    #[inline(always)]
+    fn push_all(&mut self, at: usize, mut mask: u64) {
+        let count = mask.count_ones() as usize;
+        let Some(room) = self.ends[self.count..].first_chunk_mut::<BYTES>() else {
+            return;
+        };
+        // Some at a time, some of them too many: when to stop is guessed wrong less often.
+        for some in room.as_chunks_mut::<4>().0.iter_mut().take(count.div_ceil(4)) {
+            for end in some {
+                *end = at + mask.trailing_zeros() as usize;
+                mask &= mask.wrapping_sub(1);
+            }
+        }
+        self.count += count;
     }
-    start
 }
 
 /// A text under a scanner.
@@ -73,11 +151,10 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The block that begins at `at`, if the text goes on for as long and begins with ASCII.
+    /// The block that begins at `at`, if the text goes on for as long.
     #[inline(always)]
-    fn block(&self, at: usize) -> Option<&[u8; block::BYTES]> {
-        let block: &[u8; block::BYTES] = self.bytes.get(at..)?.first_chunk()?;
-        (block[0] < 0x80 && block[1] < 0x80).then_some(block)
+    fn block(&self, at: usize) -> Option<&[u8; BYTES]> {
+        self.bytes.get(at..)?.first_chunk()
     }
 
     /// The byte at `at`; 0 past the end, which no pattern names.
@@ -241,9 +318,12 @@ mod tests {
     }
 
     fn check<S: Scanner>(text: &str) {
-        let mut matches = Vec::new();
-        scan::<S>(text, |range| matches.push(range));
-        assert_eq!(matches, walk::<S>(text), "{text:?}");
+        let expected = walk::<S>(text);
+        for tier in Tier::all() {
+            let mut matches = Vec::new();
+            scan_on::<S>(tier, text, |range| matches.push(range));
+            assert_eq!(matches, expected, "{tier:?} {text:?}");
+        }
     }
 
     fn check_all(text: &str) {
@@ -268,6 +348,14 @@ mod tests {
             "ab c'sé語\u{17f}\u{301}",
             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaB1 \n'",
             "123456 a",
+            "aé ßÉ中文かナ한글д",
+            "aB中á\u{301}\u{940}क!? \n",
+            "ДдЖжaZ'sſtllŁǅʰ ",
+            "中文，。“”　 \u{a0}\n1２²٣a",
+            "😀👍🏽\u{200d}aé '\u{10ffff}",
+            "中A bʰB\u{301}C!/\n",
+            "\u{85}\u{2028}\u{feff}\u{fffd}aé ",
+            "\u{4dc0}\u{4e00}\u{a000}\u{d7a3}\u{d7a4}\u{ac00}\u{e4a}a",
         ];
         let mut state = 1_u64;
         let mut below = |bound: usize| {
@@ -276,7 +364,7 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize % bound
         };
-        for round in 0..20_000 {
+        for round in 0..40_000 {
             let alphabet: Vec<char> = alphabets[round % alphabets.len()].chars().collect();
             let length = 60 + below(150);
             let text: String = (0..length).map(|_| alphabet[below(alphabet.len())]).collect();

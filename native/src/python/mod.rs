@@ -39,6 +39,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compiled::compile_json, module)?)?;
     module.add_function(wrap_pyfunction!(compiled::load_compiled, module)?)?;
     module.add_function(wrap_pyfunction!(num_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(cache_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(set_cache_limit, module)?)?;
     module.add_function(wrap_pyfunction!(supported_components, module)?)?;
     module.add_function(wrap_pyfunction!(unicode_versions, module)?)?;
     Ok(())
@@ -54,6 +56,18 @@ fn set_worker_process() {
 #[pyfunction]
 fn num_threads() -> usize {
     crate::parallel::num_threads()
+}
+
+/// How many bytes the pretoken caches of this process may take together.
+#[pyfunction]
+fn cache_limit() -> usize {
+    crate::cache::limit()
+}
+
+/// Sets how many bytes the pretoken caches of this process may take together.
+#[pyfunction]
+fn set_cache_limit(bytes: usize) {
+    crate::cache::set_limit(bytes);
 }
 
 /// The kinds of components that can run, by the part of a `tokenizer.json` that holds them.
