@@ -165,7 +165,7 @@ fn count_chars(words: &(impl Words + ?Sized), settings: &Settings) -> Result<Vec
         counts[at] = counts[at].saturating_add(count);
     };
     words.for_each(&mut |word, count| {
-        if !settings.spelling.can_spell(word) {
+        if count > 0 && !settings.spelling.can_spell(word) {
             return Err(Error::Value(format!("the pretoken {word:?} is not UTF-8")));
         }
         if count > 0 {

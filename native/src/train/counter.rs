@@ -445,7 +445,7 @@ mod tests {
             .build()
             .expect("threads start");
 
-        for memory in [0, 1 << 20, 8 << 20] {
+        for memory in [0, 1 << 20, 1 << 28] {
             let directory = std::env::temp_dir();
             let spilling = Counter::new(MemoryLimit { memory, directory }, Cutting::default());
             for part in texts.chunks(7000) {
@@ -454,14 +454,17 @@ mod tests {
                     .expect("counts");
             }
 
-            assert_eq!(spilling.spilled_bytes() > 0, memory < 8 << 20);
+            assert_eq!(spilling.spilled_bytes() > 0, memory < 1 << 28);
             assert_eq!(spilling.distinct(), all.distinct());
             assert_eq!(counted(&spilling), counted(&all));
             spilling
                 .count(&by_space, &["1 once", "more "], None, &mut || true)
                 .expect("counts");
             let sorted = spilling.take_sorted(&mut || true).expect("there is room");
-            assert_eq!(sorted.summary().distinct, 2 + all.distinct().expect("counts") as u64);
+            assert_eq!(
+                sorted.summary().distinct,
+                2 + all.distinct().expect("counts") as u64
+            );
             assert_eq!(spilling.distinct(), Ok(0));
         }
     }

@@ -39,7 +39,9 @@ impl Cutting {
             visit(part);
             rest = after;
         }
-        visit(rest);
+        if !rest.is_empty() {
+            visit(rest);
+        }
     }
 
     /// How many pretokens were cut.
@@ -53,7 +55,7 @@ fn end_of_part(rest: &[u8], longest: usize) -> usize {
     let is_border = |&at: &usize| rest.get(at).is_none_or(|byte| byte & 0xC0 != 0x80);
     // A character has four bytes: what has more of the same kind isn't UTF-8.
     let before = (longest.saturating_sub(3).max(1)..=longest).rev().find(is_border);
-    let behind = || (longest.max(1)..longest.max(1) + 4).find(is_border);
+    let behind = || (longest.max(1)..=4).find(is_border);
     before.or_else(behind).unwrap_or(longest.max(1)).min(rest.len())
 }
 

@@ -46,9 +46,12 @@ impl Sequences {
         let mut room: HashMap<u64, usize, FxBuildHasher> = HashMap::default();
         let (mut total, mut pairs) = (0, 0u128);
         words.for_each(&mut |word, count| {
+            if count == 0 {
+                return Ok(()); // its characters may be none of the alphabet
+            }
             let mut len = 0;
             alphabet.for_each_symbol(word, |_| len += 1);
-            if len >= 2 && count > 0 {
+            if len >= 2 {
                 *room.entry(count).or_default() += len + 1;
                 total += len + 1;
                 pairs += len as u128 * u128::from(count);
