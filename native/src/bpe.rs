@@ -5,6 +5,7 @@
 
 mod characters;
 mod dropout;
+mod short;
 mod symbols;
 mod tree;
 mod whole_characters;
@@ -195,7 +196,7 @@ impl Bpe {
             return;
         }
         self.merge_pretoken(pretoken, symbols);
-        ids.extend(symbols.ids());
+        ids.extend_from_slice(symbols.ids());
     }
 
     /// Appends the ids of a pretoken given as raw bytes. Bytes that the vocabulary lacks are skipped, as in stock.
@@ -207,7 +208,7 @@ impl Bpe {
             return;
         }
         self.merge_bytes(pretoken, symbols);
-        ids.extend(symbols.ids());
+        ids.extend_from_slice(symbols.ids());
     }
 
     /// [`Self::encode_pretoken`] with the number of bytes that each token covers. A skipped byte shortens the sum, as in
@@ -227,12 +228,13 @@ impl Bpe {
         if pretoken.is_ascii() && self.has_all_bytes {
             let bytes = pretoken.as_bytes();
             symbols.clear();
-            bytes
-                .iter()
-                .filter_map(|&byte| self.symbols_of_bytes[byte as usize])
-                .for_each(|id| symbols.push(id, 1));
+            symbols.extend(
+                bytes
+                    .iter()
+                    .map(|&byte| self.symbols_of_bytes[byte as usize].unwrap_or(0)),
+            );
             return symbols.merge_from(&self.merges, |at, _, _| {
-                self.ascii_pairs.get(bytes[at], bytes[at + 1])
+                self.ascii_pairs.rank(bytes[at], bytes[at + 1])
             });
         }
         // Where merges are passed over by chance, or don't go by rank alone, every character begins as bytes.
@@ -312,7 +314,7 @@ impl Bpe {
     /// As [`Self::encode_text`].
     pub fn encode_word(&self, word: &str, symbols: &mut Symbols, ids: &mut Vec<TokenId>) -> Result<()> {
         self.merge_text(word, symbols)?;
-        ids.extend(symbols.parts().map(|(id, _)| id));
+        ids.extend_from_slice(symbols.ids());
         Ok(())
     }
 
