@@ -16,7 +16,7 @@ pub use symbols::Symbols;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::byte_alphabet;
 use crate::merges::{AsciiPairs, Merges};
@@ -63,7 +63,7 @@ pub struct Bpe {
     banned: Vec<TokenId>,
     has_all_bytes: bool,
     ascii_pairs: AsciiPairs,
-    whole_characters: OnceLock<WholeCharacters>,
+    whole_characters: OnceLock<Arc<WholeCharacters>>,
 }
 
 /// One token of a pretoken and how many bytes of it the token covers.
@@ -237,16 +237,28 @@ impl Bpe {
                 self.ascii_pairs.rank(bytes[at], bytes[at + 1])
             });
         }
-        // Where merges are passed over by chance, or don't go by rank alone, every character begins as bytes.
-        let by_rank = symbols.dropout.is_none() && !self.merges.need_heap();
+        // Where merges are passed over by chance, or don't go by rank alone, every character begins as bytes; and where some
+        // byte is skipped, since what comes before and after is then not what a symbol meets.
+        let by_rank = symbols.dropout.is_none() && !self.merges.need_heap() && self.has_all_bytes;
         let whole = by_rank.then(|| self.whole_characters());
         symbols.clear();
-        let mut before = None;
+        let (mut before, mut end) = (None, 0);
         for char in pretoken.chars() {
+            end += char.len_utf8();
             let before = before.replace(char);
-            if let Some(id) = whole.and_then(|whole| whole.get(char, before)) {
-                symbols.push(id, char.len_utf8());
+            if char.is_ascii() {
+                if let Some(id) = self.symbols_of_bytes[char as usize] {
+                    symbols.push(id, 1);
+                }
                 continue;
+            }
+            if let Some(whole) = whole {
+                let after = pretoken.as_bytes().get(end).copied();
+                let whole = whole.get(char, before, after, &self.symbols_of_bytes, &self.merges);
+                if whole.count() > 0 {
+                    whole.parts().for_each(|(id, length)| symbols.push(id, length));
+                    continue;
+                }
             }
             for &byte in char.encode_utf8(&mut [0; 4]).as_bytes() {
                 if let Some(id) = self.symbols_of_bytes[byte as usize] {
@@ -263,7 +275,7 @@ impl Bpe {
                 .bytes
                 .as_ref()
                 .expect("only a byte-level model merges pretokens of bytes");
-            WholeCharacters::new(tokens, &self.symbols_of_bytes, &self.merges)
+            Arc::new(WholeCharacters::new(tokens, &self.merges))
         })
     }
 
