@@ -5,6 +5,7 @@
 
 mod characters;
 mod dropout;
+mod short;
 mod symbols;
 mod tree;
 mod whole_characters;
@@ -15,7 +16,7 @@ pub use symbols::Symbols;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::byte_alphabet;
 use crate::merges::{AsciiPairs, Merges};
@@ -62,7 +63,7 @@ pub struct Bpe {
     banned: Vec<TokenId>,
     has_all_bytes: bool,
     ascii_pairs: AsciiPairs,
-    whole_characters: OnceLock<WholeCharacters>,
+    whole_characters: OnceLock<Arc<WholeCharacters>>,
 }
 
 /// One token of a pretoken and how many bytes of it the token covers.
@@ -195,7 +196,7 @@ impl Bpe {
             return;
         }
         self.merge_pretoken(pretoken, symbols);
-        ids.extend(symbols.ids());
+        ids.extend_from_slice(symbols.ids());
     }
 
     /// Appends the ids of a pretoken given as raw bytes. Bytes that the vocabulary lacks are skipped, as in stock.
@@ -207,7 +208,7 @@ impl Bpe {
             return;
         }
         self.merge_bytes(pretoken, symbols);
-        ids.extend(symbols.ids());
+        ids.extend_from_slice(symbols.ids());
     }
 
     /// [`Self::encode_pretoken`] with the number of bytes that each token covers. A skipped byte shortens the sum, as in
@@ -227,24 +228,37 @@ impl Bpe {
         if pretoken.is_ascii() && self.has_all_bytes {
             let bytes = pretoken.as_bytes();
             symbols.clear();
-            bytes
-                .iter()
-                .filter_map(|&byte| self.symbols_of_bytes[byte as usize])
-                .for_each(|id| symbols.push(id, 1));
+            symbols.extend(
+                bytes
+                    .iter()
+                    .map(|&byte| self.symbols_of_bytes[byte as usize].unwrap_or(0)),
+            );
             return symbols.merge_from(&self.merges, |at, _, _| {
-                self.ascii_pairs.get(bytes[at], bytes[at + 1])
+                self.ascii_pairs.rank(bytes[at], bytes[at + 1])
             });
         }
-        // Where merges are passed over by chance, or don't go by rank alone, every character begins as bytes.
-        let by_rank = symbols.dropout.is_none() && !self.merges.need_heap();
+        // Where merges are passed over by chance, or don't go by rank alone, every character begins as bytes; and where some
+        // byte is skipped, since what comes before and after is then not what a symbol meets.
+        let by_rank = symbols.dropout.is_none() && !self.merges.need_heap() && self.has_all_bytes;
         let whole = by_rank.then(|| self.whole_characters());
         symbols.clear();
-        let mut before = None;
+        let (mut before, mut end) = (None, 0);
         for char in pretoken.chars() {
+            end += char.len_utf8();
             let before = before.replace(char);
-            if let Some(id) = whole.and_then(|whole| whole.get(char, before)) {
-                symbols.push(id, char.len_utf8());
+            if char.is_ascii() {
+                if let Some(id) = self.symbols_of_bytes[char as usize] {
+                    symbols.push(id, 1);
+                }
                 continue;
+            }
+            if let Some(whole) = whole {
+                let after = pretoken.as_bytes().get(end).copied();
+                let whole = whole.get(char, before, after, &self.symbols_of_bytes, &self.merges);
+                if whole.count() > 0 {
+                    whole.parts().for_each(|(id, length)| symbols.push(id, length));
+                    continue;
+                }
             }
             for &byte in char.encode_utf8(&mut [0; 4]).as_bytes() {
                 if let Some(id) = self.symbols_of_bytes[byte as usize] {
@@ -261,7 +275,7 @@ impl Bpe {
                 .bytes
                 .as_ref()
                 .expect("only a byte-level model merges pretokens of bytes");
-            WholeCharacters::new(tokens, &self.symbols_of_bytes, &self.merges)
+            Arc::new(WholeCharacters::new(tokens, &self.merges))
         })
     }
 
@@ -312,7 +326,7 @@ impl Bpe {
     /// As [`Self::encode_text`].
     pub fn encode_word(&self, word: &str, symbols: &mut Symbols, ids: &mut Vec<TokenId>) -> Result<()> {
         self.merge_text(word, symbols)?;
-        ids.extend(symbols.parts().map(|(id, _)| id));
+        ids.extend_from_slice(symbols.ids());
         Ok(())
     }
 

@@ -1,10 +1,14 @@
 //! The merges of the model: which two neighbours become one token, and which pair goes first.
 
-use std::hash::{BuildHasher, RandomState};
+mod table;
+
+use hashbrown::HashMap;
 
 use crate::quoted::Quoted;
 use crate::vocab::{TokenId, Vocab};
 use crate::{Error, Result};
+pub use table::NO_RANK;
+use table::{LIMIT, PairTable};
 
 /// The priority of a merge: lower goes first.
 pub type Rank = u32;
@@ -19,38 +23,22 @@ pub struct Merge {
 }
 
 /// Pairs of ids and their merges. A pair that is listed twice counts at its last place, as in stock.
-///
-/// Most lookups find nothing and come in no order, so what counts is the lines of memory that one touches: pairs lie in
-/// one flat table, each beside its merge, and the search ends at the first empty slot, nearly always in the line it
-/// began in.
 #[derive(Debug, Clone)]
 pub struct Merges {
-    // A power of two of them, at most two thirds full.
-    slots: Vec<Slot>,
-    // Chosen anew for each table, so that no file can be written whose pairs all fall into one place.
-    seed: u64,
+    // Nearly always all pairs.
+    table: PairTable,
+    // What the merge of each rank in the table makes; empty where that is its rank plus `offset`, as in most vocabularies:
+    // then no step of merging waits for it.
+    ids: Vec<TokenId>,
+    offset: TokenId,
+    // Pairs with an id or a rank that the table can't hold, or a rank that another pair has for another token.
+    others: HashMap<(TokenId, TokenId), Merge>,
     count: usize,
-    // For each id as left half, which of sixteen classes its right halves are in: answers most lookups that find nothing
-    // from memory that stays in the nearest caches. Ids beyond it are looked up.
-    rights: Vec<u16>,
     need_heap: bool,
 }
 
-/// Ids below this get a place in `Merges::rights`.
-const FILTERED_IDS: usize = 1 << 20;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Slot {
-    pair: u64,
-    merge: Merge,
-}
-
-/// No merge has this rank: a file can't list so many.
-const NO_RANK: Rank = Rank::MAX;
-const EMPTY: Slot = Slot {
-    pair: 0,
-    merge: Merge { rank: NO_RANK, id: 0 },
-};
+/// Stands in `Merges::ids` for a rank that no pair has.
+const NO_ID: TokenId = TokenId::MAX;
 
 impl Default for Merges {
     fn default() -> Self {
@@ -100,9 +88,10 @@ impl Merges {
                 .id_of_utf8(&whole)
                 .ok_or_else(|| missing(&String::from_utf8_lossy(&whole)))?;
             let rank = rank as Rank;
-            merges.insert(key(left_id, right_id), Merge { rank, id });
+            merges.insert(left_id, right_id, Merge { rank, id });
         }
         merges.need_heap = need_heap;
+        merges.finish();
         Ok(merges)
     }
 
@@ -115,54 +104,55 @@ impl Merges {
     }
 
     fn with_capacity(pairs: usize) -> Self {
-        let slots = (pairs * 3 / 2 + 2).next_power_of_two();
         Self {
-            slots: vec![EMPTY; slots],
-            seed: RandomState::new().hash_one(slots),
+            table: PairTable::with_capacity(pairs),
+            ids: Vec::with_capacity(pairs.min(LIMIT as usize)),
+            offset: 0,
+            others: HashMap::new(),
             count: 0,
-            rights: Vec::new(),
             need_heap: false,
         }
     }
 
-    fn insert(&mut self, pair: u64, merge: Merge) {
-        let (left, right) = halves(pair);
-        let place = left as usize;
-        if place < FILTERED_IDS {
-            let length = self.rights.len().max(place + 1);
-            self.rights.resize(length, 0);
-            self.rights[place] |= class(right);
-        }
-        let slot = self.find(pair);
-        self.count += usize::from(self.slots[slot].merge.rank == NO_RANK);
-        self.slots[slot] = Slot { pair, merge };
+    fn insert(&mut self, left: TokenId, right: TokenId, merge: Merge) {
+        let fits = left < LIMIT && right < LIMIT;
+        let (old, rank) = (self.others.remove(&(left, right)), merge.rank as usize);
+        let before = if fits && merge.rank < LIMIT && self.takes(rank, merge.id) {
+            self.ids[rank] = merge.id;
+            self.table.insert(left, right, merge.rank)
+        } else {
+            self.others.insert((left, right), merge);
+            fits.then(|| self.table.insert(left, right, NO_RANK)).flatten()
+        };
+        self.count += usize::from(old.is_none() && before.is_none());
     }
 
-    /// Where `pair` stands, or the empty slot where it would.
-    #[inline]
-    fn find(&self, pair: u64) -> usize {
-        let mask = self.slots.len() - 1;
-        let product = u128::from(pair ^ self.seed) * 0x9e37_79b9_7f4a_7c15;
-        let mut at = (product as u64 ^ (product >> 64) as u64) as usize & mask;
-        loop {
-            let slot = &self.slots[at];
-            if slot.pair == pair || slot.merge.rank == NO_RANK {
-                return at;
-            }
-            at = (at + 1) & mask;
+    /// Whether the merge of a rank in the table may make `id`.
+    fn takes(&mut self, rank: usize, id: TokenId) -> bool {
+        if rank >= self.ids.len() {
+            self.ids.resize(rank + 1, NO_ID);
         }
+        id != NO_ID && (self.ids[rank] == NO_ID || self.ids[rank] == id)
     }
 
-    fn full_slots(&self) -> impl Iterator<Item = &Slot> {
-        self.slots.iter().filter(|slot| slot.merge.rank != NO_RANK)
+    /// Forgets the list of ids where ranks tell them; call once after the last insertion.
+    fn finish(&mut self) {
+        let offset = self.ids.first().map_or(0, |&id| id);
+        let mut expected = self.ids.iter().zip(offset..);
+        if offset < LIMIT && expected.all(|(&id, expected)| id == expected) {
+            self.offset = offset;
+            self.ids = Vec::new();
+        }
     }
 
     /// Each pair, left and right, and its merge; in no order.
     pub fn iter(&self) -> impl Iterator<Item = (TokenId, TokenId, Merge)> + '_ {
-        self.full_slots().map(|slot| {
-            let (left, right) = halves(slot.pair);
-            (left, right, slot.merge)
-        })
+        let others = self.others.iter();
+        let others = others.map(|(&(left, right), &merge)| (left, right, merge));
+        let table = self.table.iter();
+        table
+            .map(|(left, right, rank)| (left, right, self.merge_of(rank)))
+            .chain(others)
     }
 
     /// Takes merges whose ids are known, of a vocabulary in which no two tokens share one. A pair that is given twice
@@ -170,8 +160,9 @@ impl Merges {
     pub fn from_ids(pairs: impl ExactSizeIterator<Item = ((TokenId, TokenId), Merge)>) -> Self {
         let mut merges = Self::with_capacity(pairs.len());
         for ((left, right), merge) in pairs {
-            merges.insert(key(left, right), merge);
+            merges.insert(left, right, merge);
         }
+        merges.finish();
         merges
     }
 
@@ -201,46 +192,72 @@ impl Merges {
     /// What the neighbours `left` and `right` become.
     #[inline]
     pub fn get(&self, left: TokenId, right: TokenId) -> Option<Merge> {
-        if self
-            .rights
-            .get(left as usize)
-            .is_some_and(|classes| classes & class(right) == 0)
-        {
-            return None;
+        match self.table.rank(left, right) {
+            NO_RANK if self.others.is_empty() => None,
+            NO_RANK => self.others.get(&(left, right)).copied(),
+            rank => Some(self.merge_of(rank)),
         }
-        let slot = self.slots[self.find(key(left, right))];
-        (slot.merge.rank != NO_RANK).then_some(slot.merge)
+    }
+
+    /// Whether [`Self::rank`] knows all pairs.
+    #[inline]
+    pub fn are_ranked(&self) -> bool {
+        self.others.is_empty()
+    }
+
+    /// The rank of a pair, or [`NO_RANK`].
+    #[inline]
+    pub fn rank(&self, left: TokenId, right: TokenId) -> Rank {
+        self.table.rank(left, right)
+    }
+
+    /// What the merge of a rank makes that [`Self::rank`] gave.
+    #[inline]
+    pub fn made_at(&self, rank: Rank) -> TokenId {
+        match self.ids.get(rank as usize) {
+            None => rank + self.offset,
+            Some(&id) => id,
+        }
+    }
+
+    #[inline]
+    fn merge_of(&self, rank: Rank) -> Merge {
+        Merge {
+            rank,
+            id: self.made_at(rank),
+        }
     }
 
     /// The pairs in order of rank.
     pub fn pairs(&self) -> Vec<(TokenId, TokenId)> {
         let mut ranked: Vec<_> = self
-            .full_slots()
-            .map(|slot| (slot.merge.rank, slot.pair))
+            .iter()
+            .map(|(left, right, merge)| (merge.rank, left, right))
             .collect();
         ranked.sort_unstable();
-        ranked.into_iter().map(|(_, pair)| halves(pair)).collect()
+        ranked.into_iter().map(|(_, left, right)| (left, right)).collect()
     }
 
     /// These merges without those whose result is in `ids`.
     pub fn without_results(&self, ids: &[TokenId]) -> Self {
         let mut kept = Self::with_capacity(self.count);
         kept.need_heap = self.need_heap;
-        for slot in self.full_slots().filter(|slot| !ids.contains(&slot.merge.id)) {
-            kept.insert(slot.pair, slot.merge);
+        for (left, right, merge) in self.iter().filter(|(_, _, merge)| !ids.contains(&merge.id)) {
+            kept.insert(left, right, merge);
         }
+        kept.finish();
         kept
     }
 
     /// Every token that some merge makes.
     pub fn results(&self) -> impl Iterator<Item = TokenId> {
-        self.full_slots().map(|slot| slot.merge.id)
+        self.iter().map(|(_, _, merge)| merge.id)
     }
 }
 
-/// The merges of two ASCII bytes, which every new word begins with, by their values: 128 KB that stay near.
+/// The merges of two ASCII bytes, which every new word begins with, by their values: 64 KB that stay near.
 #[derive(Clone)]
-pub struct AsciiPairs(Vec<Merge>);
+pub struct AsciiPairs(Vec<Rank>);
 
 impl AsciiPairs {
     /// Looks up all of them, given the ids of single bytes.
@@ -248,30 +265,67 @@ impl AsciiPairs {
         let mut pairs = Vec::with_capacity(128 * 128);
         for left in &symbols_of_bytes[..128] {
             for right in &symbols_of_bytes[..128] {
-                let merge = left.zip(*right).and_then(|(left, right)| merges.get(left, right));
-                pairs.push(merge.unwrap_or(EMPTY.merge));
+                let rank = left.zip(*right).map(|(left, right)| merges.rank(left, right));
+                pairs.push(rank.unwrap_or(NO_RANK));
             }
         }
         Self(pairs)
     }
 
-    /// What two ASCII bytes become.
+    /// The rank of the merge of two ASCII bytes.
     #[inline]
-    pub fn get(&self, left: u8, right: u8) -> Option<Merge> {
-        let merge = self.0[(left & 0x7F) as usize * 128 + (right & 0x7F) as usize];
-        (merge.rank != NO_RANK).then_some(merge)
+    pub fn rank(&self, left: u8, right: u8) -> Rank {
+        self.0[(left & 0x7F) as usize * 128 + (right & 0x7F) as usize]
     }
 }
 
-fn key(left: TokenId, right: TokenId) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
 
-fn halves(pair: u64) -> (TokenId, TokenId) {
-    ((pair >> 32) as TokenId, pair as TokenId)
-}
+    use super::*;
 
-#[inline]
-fn class(right: TokenId) -> u16 {
-    1 << (right.wrapping_mul(0x9e37_79b9) >> 28)
+    #[test]
+    fn merges_are_a_map_whatever_their_ids_and_ranks() {
+        let mut numbers = fastrand::Rng::with_seed(1);
+        let number = |numbers: &mut fastrand::Rng| match numbers.u8(0..4) {
+            0 => LIMIT - 2 + numbers.u32(0..5),
+            1 => u32::MAX - numbers.u32(0..3),
+            _ => numbers.u32(0..12),
+        };
+        let mut twice = 0;
+        for _ in 0..300 {
+            let pairs: Vec<_> = (0..numbers.usize(0..60))
+                .map(|_| {
+                    let mut number = || number(&mut numbers);
+                    let pair = (number(), number());
+                    let merge = Merge {
+                        rank: number(),
+                        id: number(),
+                    };
+                    (pair, merge)
+                })
+                .collect();
+            let expected: HashMap<_, _> = pairs.iter().copied().collect();
+            twice += pairs.len() - expected.len();
+
+            let merges = Merges::from_ids(pairs.into_iter());
+
+            assert_eq!(merges.len(), expected.len());
+            for (&(left, right), &merge) in &expected {
+                assert_eq!(merges.get(left, right), Some(merge));
+                assert!(
+                    merges
+                        .get(left, right ^ 16)
+                        .is_none_or(|other| { expected.get(&(left, right ^ 16)) == Some(&other) })
+                );
+            }
+            let all: HashMap<_, _> = merges
+                .iter()
+                .map(|(left, right, merge)| ((left, right), merge))
+                .collect();
+            assert_eq!(all, expected);
+        }
+        assert!(twice > 100, "{twice}");
+    }
 }

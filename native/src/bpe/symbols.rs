@@ -5,15 +5,21 @@ use std::collections::BinaryHeap;
 
 use super::Part;
 use super::dropout::Dropout;
+use super::short::{LONGEST, Short};
 use super::tree::Tree;
 use crate::merges::{Merge, Merges, Rank};
 use crate::vocab::TokenId;
 
-/// The symbols of one pretoken while they are merged: a list linked by position. Reused between pretokens.
+/// The symbols of one pretoken. Reused between pretokens.
 #[derive(Default)]
 pub struct Symbols {
     /// Passes over merges at random, where the model has a `dropout`.
     pub dropout: Option<Dropout>,
+    ids: Vec<TokenId>,
+    // Bytes that each covers.
+    lengths: Vec<u32>,
+    short: Short,
+    // While many are merged, a list linked by position.
     list: Vec<Symbol>,
     tree: Tree,
     pub(super) heap: BinaryHeap<Reverse<Entry>>,
@@ -36,58 +42,109 @@ struct Symbol {
 const END: u32 = u32::MAX;
 
 impl Symbols {
+    #[inline]
     pub(super) fn clear(&mut self) {
-        self.list.clear();
+        self.ids.clear();
+        self.lengths.clear();
     }
 
+    #[inline]
     pub(super) fn push(&mut self, id: TokenId, length: usize) {
-        let position = self.list.len() as u32;
-        if let Some(last) = self.list.last_mut() {
-            last.next = position;
-        }
-        self.list.push(Symbol {
-            id,
-            merged: 0,
-            length: length as u32,
-            previous: position.wrapping_sub(1),
-            next: END,
-        });
+        self.ids.push(id);
+        self.lengths.push(length as u32);
+    }
+
+    /// Pushes symbols of one byte each.
+    #[inline]
+    pub(super) fn extend(&mut self, ids: impl Iterator<Item = TokenId>) {
+        self.ids.extend(ids);
+        self.lengths.resize(self.ids.len(), 1);
     }
 
     pub(super) fn parts(&self) -> impl Iterator<Item = Part> {
-        let kept = self.list.iter().filter(|symbol| symbol.length != 0);
-        kept.map(|symbol| (symbol.id, symbol.length as usize))
+        let lengths = self.lengths.iter().map(|&length| length as usize);
+        self.ids.iter().copied().zip(lengths)
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = TokenId> {
-        self.parts().map(|(id, _)| id)
+    pub(super) fn ids(&self) -> &[TokenId] {
+        &self.ids
     }
 
     pub(super) fn merge(&mut self, merges: &Merges) {
-        self.merge_from(merges, |_, left, right| merges.get(left, right));
+        self.merge_from(merges, |_, left, right| merges.rank(left, right));
     }
 
-    /// Merges until no neighbours do. `first` answers for the pairs as they were pushed: the position of the left
-    /// symbol, and the pair.
+    /// Merges until no neighbours do. `first` gives the ranks of the pairs as they were pushed, where the merges
+    /// [are ranked](Merges::are_ranked), by the position of the left symbol, and the pair.
     #[inline]
-    pub(super) fn merge_from(
-        &mut self,
-        merges: &Merges,
-        first: impl Fn(usize, TokenId, TokenId) -> Option<Merge>,
-    ) {
+    pub(super) fn merge_from(&mut self, merges: &Merges, first: impl Fn(usize, TokenId, TokenId) -> Rank) {
+        let count = self.ids.len();
+        if count <= LONGEST && merges.are_ranked() && !merges.need_heap() && self.dropout.is_none() {
+            if count > 1 {
+                let Self { ids, short, .. } = self;
+                let alive = short.merge(merges, ids, first);
+                self.keep(alive);
+            }
+            return;
+        }
+        self.link();
         if let Some(mut dropout) = self.dropout.take() {
             self.merge_dropping(merges, &mut dropout);
             self.dropout = Some(dropout);
+        } else if merges.need_heap() {
+            self.merge_by_heap(merges);
+        } else if count > 1 {
+            self.merge_by_tree(merges, |_, left, right| merges.get(left, right));
+        }
+        self.unlink();
+    }
+
+    /// Takes what is left of a short pretoken.
+    fn keep(&mut self, alive: u64) {
+        let count = self.ids.len();
+        if alive.count_ones() as usize == count {
             return;
         }
-        match self.list.len() {
-            0 | 1 => {}
-            _ if merges.need_heap() => self.merge_by_heap(merges),
-            _ => self.merge_by_tree(merges, first),
+        let (mut kept, mut rest) = (0, alive);
+        while rest != 0 {
+            let at = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let end = (rest.trailing_zeros() as usize).min(count);
+            let mut length = 0;
+            for part in &self.lengths[at..end] {
+                length += part;
+            }
+            self.ids[kept] = self.short.id(at);
+            self.lengths[kept] = length;
+            kept += 1;
+        }
+        self.ids.truncate(kept);
+        self.lengths.truncate(kept);
+    }
+
+    fn link(&mut self) {
+        self.list.clear();
+        let last = self.ids.len().wrapping_sub(1);
+        for (at, (id, length)) in self.ids.iter().zip(&self.lengths).enumerate() {
+            self.list.push(Symbol {
+                id: *id,
+                merged: 0,
+                length: *length,
+                previous: (at as u32).wrapping_sub(1),
+                next: if at == last { END } else { at as u32 + 1 },
+            });
         }
     }
 
-    #[inline]
+    fn unlink(&mut self) {
+        self.clear();
+        let kept = self.list.iter().filter(|symbol| symbol.length != 0);
+        for symbol in kept {
+            self.ids.push(symbol.id);
+            self.lengths.push(symbol.length);
+        }
+    }
+
     fn merge_by_tree(&mut self, merges: &Merges, first: impl Fn(usize, TokenId, TokenId) -> Option<Merge>) {
         let Self { list, tree, .. } = self;
         tree.clear();

@@ -13,7 +13,8 @@ const MOST_IDS: usize = 1024;
 /// Longer pretokens. Entries lie one after the other in one buffer, so that keeping one allocates nothing.
 #[derive(Default)]
 pub(super) struct LongPretokens {
-    // Where the entry begins in `words`, plus one; 0 where a place is empty. Half of the hash beside it spares a look.
+    // Where the entry begins in `words`, plus one; 0 where a place is empty. The hash beside it spares a look, and reading
+    // all keys again when the table grows: that was a tenth of a first pass over Chinese.
     places: Vec<(u32, u32)>,
     count: usize,
     // Each entry: the number of bytes and of ids, the bytes, the ids.
@@ -22,7 +23,7 @@ pub(super) struct LongPretokens {
 }
 
 impl LongPretokens {
-    const FIRST_PLACES: usize = 1 << 10;
+    const FIRST_PLACES: usize = 1 << 12;
 
     /// Appends the ids of `pretoken` and returns true if they are known.
     pub(super) fn get(&self, pretoken: &[u8], ids: &mut Vec<TokenId>) -> bool {
@@ -31,7 +32,7 @@ impl LongPretokens {
         }
         match self.find(pretoken) {
             Ok(entry) => {
-                ids.extend_from_slice(self.entry(entry).1);
+                ids.extend_from_slice(self.ids(entry));
                 true
             }
             Err(_) => false,
@@ -76,10 +77,9 @@ impl LongPretokens {
 
     /// Where the entry of `pretoken` begins, or the place that it would take and its tag.
     fn find(&self, pretoken: &[u8]) -> Result<usize, (usize, u32)> {
-        let hash = self.hasher.hash_one(pretoken);
-        let tag = (hash >> 32) as u32;
+        let tag = self.hasher.hash_one(pretoken) as u32;
         let mask = self.places.len() - 1;
-        let mut place = hash as usize & mask;
+        let mut place = tag as usize & mask;
         loop {
             match self.places[place] {
                 (0, _) => return Err((place, tag)),
@@ -108,29 +108,20 @@ impl LongPretokens {
         (sizes >> 16, sizes & 0xFFFF)
     }
 
-    /// The words of the key, and the ids.
-    fn entry(&self, entry: usize) -> (&[u32], &[TokenId]) {
+    fn ids(&self, entry: usize) -> &[TokenId] {
         let (length, count) = self.sizes(entry);
-        let (key, rest) = self.words[entry + 1..].split_at(length.div_ceil(4));
-        (key, &rest[..count])
+        let start = entry + 1 + length.div_ceil(4);
+        &self.words[start..start + count]
     }
 
     fn grow(&mut self) {
         let places = (self.places.len() * 2).max(Self::FIRST_PLACES);
         let old = std::mem::replace(&mut self.places, vec![(0, 0); places]);
-        let mut key = Vec::new();
         for (entry, tag) in old.into_iter().filter(|&(entry, _)| entry != 0) {
-            let (length, _) = self.sizes(entry as usize - 1);
-            key.clear();
-            key.extend(
-                self.entry(entry as usize - 1)
-                    .0
-                    .iter()
-                    .flat_map(|word| word.to_le_bytes()),
-            );
-            let Err((place, _)) = self.find(&key[..length]) else {
-                continue;
-            };
+            let mut place = tag as usize & (places - 1);
+            while self.places[place].0 != 0 {
+                place = (place + 1) & (places - 1);
+            }
             self.places[place] = (entry, tag);
         }
     }
