@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use hf_bpe_native::parallel;
-use hf_bpe_native::tokenizer::{EncodeOptions, Tokenizer};
+use hf_bpe_native::tokenizer::{EncodeOptions, Rules, Tokenizer};
 
 const SIZES: [usize; 2] = [1_000_000, 2_000];
 const WARM_PASSES: usize = 6;
@@ -57,7 +57,7 @@ fn documents(text: &str, size: usize) -> Vec<&str> {
 fn pass(tokenizer: &Tokenizer, documents: &[&str]) -> f64 {
     let start = time();
     let ids = tokenizer
-        .encode_flat(documents, OPTIONS)
+        .encode_flat(documents, Rules::Usual(OPTIONS))
         .expect("published patterns don't run away");
     std::hint::black_box(ids);
     let bytes: usize = documents.iter().map(|document| document.len()).sum();
