@@ -113,22 +113,14 @@ def encode_files(
         max_document_bytes=max_document_bytes,
         skip_bad_rows=skip_bad_rows,
     )
-    dtype = np.dtype("<u2" if len(tokenizer) <= 1 << 16 else "<u4")
-    settings = {
-        "files": [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in corpus.files],
-        "tokenizer": fingerprint(tokenizer),
-        "text_column": text_column,
-        "documents": documents,
-        "add_special_tokens": add_special_tokens,
-        "append_eos": append_eos,
-        "skip_bad_rows": skip_bad_rows,
-    }
+    dtype = dtype_of(tokenizer)
+    settings = settings_of(tokenizer, corpus, add_special_tokens=add_special_tokens, append_eos=append_eos)
     first_bad: list[str] = []
     with Spool(target, dtype, settings, restart=restart, seconds=checkpoint_seconds) as spool:
         for batch in _with_bar(corpus, spool.position, progress):
             ids, bounds = tokenizer.encode_to_numpy(batch.texts, add_special_tokens=add_special_tokens)
             if append_eos:
-                ids, bounds = _with_eos(ids, bounds, int(tokenizer.eos_token_id))
+                ids, bounds = with_eos(ids, bounds, int(tokenizer.eos_token_id))
             spool.append(ids, bounds, batch.end, len(batch.bad_rows))
             first_bad += [f"{row.place}: {row.reason}" for row in batch.bad_rows[: 10 - len(first_bad)]]
         report = EncodingReport(
@@ -143,6 +135,26 @@ def encode_files(
         written = write_target(target, *spool.finished(), dtype, details)
         spool.remove()
     return EncodingReport(**(_fields(report) | {"files": tuple(written)}))
+
+
+def dtype_of(tokenizer: HfBpeTokenizer) -> np.dtype[Any]:
+    """Return the type that the ids of a tokenizer have in files."""
+    return np.dtype("<u2" if len(tokenizer) <= 1 << 16 else "<u4")
+
+
+def settings_of(
+    tokenizer: HfBpeTokenizer, corpus: Documents, *, add_special_tokens: bool, append_eos: bool
+) -> dict[str, Any]:
+    """Return all that decides ids and their order, as JSON can hold it."""
+    return {
+        "files": [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in corpus.files],
+        "tokenizer": fingerprint(tokenizer),
+        "text_column": corpus.text_column,
+        "documents": corpus.documents,
+        "add_special_tokens": add_special_tokens,
+        "append_eos": append_eos,
+        "skip_bad_rows": corpus.skip_bad_rows,
+    }
 
 
 def _fields(report: EncodingReport) -> dict[str, Any]:
@@ -161,6 +173,6 @@ def _with_bar(corpus: Documents, start: Position, progress: bool | None) -> Any:
             bar.update(batch.bytes_read - bar.n)
 
 
-def _with_eos(ids: Any, bounds: Any, eos: int) -> tuple[Any, Any]:
+def with_eos(ids: Any, bounds: Any, eos: int) -> tuple[Any, Any]:
     """Put EOS after each document."""
     return np.insert(ids, bounds[1:].astype(np.int64), eos), bounds + np.arange(len(bounds), dtype=bounds.dtype)
