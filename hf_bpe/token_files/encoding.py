@@ -98,12 +98,8 @@ def encode_files(
         >>> encode_files(tokenizer, ["corpus/*.jsonl.zst"], "tokens.bin", append_eos=True)
         >>> ids = np.memmap("tokens.bin", np.uint16)
     """
-    if not isinstance(tokenizer, HfBpeTokenizer):
-        raise TypeError(f"encode_files() takes an HfBpeTokenizer first, got {type(tokenizer).__name__}")
     target = Path(out)
-    check_target(target)
-    if append_eos and tokenizer.eos_token_id is None:
-        raise ValueError("append_eos needs a tokenizer with an eos_token, and this one has none.")
+    check_arguments(tokenizer, target, append_eos=append_eos, who="encode_files() takes an HfBpeTokenizer first")
     if checkpoint_seconds < 0:
         raise ValueError(f"checkpoint_seconds must not be negative, got {checkpoint_seconds}.")
     corpus = open_documents(
@@ -135,6 +131,21 @@ def encode_files(
         written = write_target(target, *spool.finished(), dtype, details)
         spool.remove()
     return EncodingReport(**(_fields(report) | {"files": tuple(written)}))
+
+
+def check_arguments(tokenizer: object, target: Path, *, append_eos: bool, who: str) -> None:
+    """Raise unless a tokenizer can encode to a target.
+
+    Raises:
+        CorpusError: The target has another suffix, or can't be there.
+        TypeError: It isn't an `HfBpeTokenizer`.
+        ValueError: `append_eos` without an EOS token.
+    """
+    if not isinstance(tokenizer, HfBpeTokenizer):
+        raise TypeError(f"{who}, got {type(tokenizer).__name__}")
+    check_target(target)
+    if append_eos and tokenizer.eos_token_id is None:
+        raise ValueError("append_eos needs a tokenizer with an eos_token, and this one has none.")
 
 
 def dtype_of(tokenizer: HfBpeTokenizer) -> np.dtype[Any]:
