@@ -77,7 +77,7 @@ def _parts_of_parquet(documents: Documents, path: Path, part_bytes: int) -> Iter
     start = row = size = 0
     for rows, group_bytes in parquet_groups(path, documents.text_column):
         row, size = row + rows, size + group_bytes
-        if size >= part_bytes:
+        if size >= part_bytes and row > start:
             yield Part(path, start, row)
             start, size = row, 0
     if row > start:
