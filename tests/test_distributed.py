@@ -220,9 +220,7 @@ def test_a_table_of_ids_is_that_of_one_process(
 ) -> None:
     out, local = tmp_path / "a.parquet", tmp_path / "b.parquet"
 
-    distributed.encode(
-        files, tokenizer, out, part_bytes=10**6, workers=1, add_special_tokens=False, progress=False
-    )
+    distributed.encode(files, tokenizer, out, part_bytes=10**6, workers=1, add_special_tokens=False, progress=False)
 
     hf_bpe.encode_files(tokenizer, files, local, add_special_tokens=False, progress=False)
     same_files(out, local)

@@ -18,6 +18,7 @@ from tqdm.auto import tqdm
 from hf_bpe.distributed.encoder import TOLD_BAD_ROWS, Encoder, write_whole
 from hf_bpe.distributed.running import (
     PART_BYTES,
+    cluster_cpus,
     dataset_of,
     ray_data,
     results_of,
@@ -156,16 +157,13 @@ def _differences(found: str, settings: Mapping[str, Any]) -> str:
 
 
 def _encoded(data: Any, parts: Sequence[Part], done: set[int], encoder: Mapping[str, Any], workers: int | None) -> Any:
-    import ray
-
     left = dataset_of(parts, data, without=done)
-    cpus = ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call]
     return left.map_batches(
         Encoder,
         fn_constructor_kwargs=dict(encoder),
         batch_size=1,
         batch_format="pyarrow",
-        compute=data.ActorPoolStrategy(min_size=1, max_size=workers or max(1, int(cpus))),
+        compute=data.ActorPoolStrategy(min_size=1, max_size=workers or cluster_cpus()),
         num_cpus=1,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,14 @@ def ray_data(what: str) -> Any:
     return ray.data
 
 
+def cluster_cpus() -> int:
+    """Return how many CPUs the cluster has, at least one."""
+    import ray
+
+    cluster: Any = ray  # which has no types for this
+    return max(1, int(cluster.cluster_resources().get("CPU", 1)))
+
+
 def dataset_of(parts: Sequence[Part], data: Any, *, without: Collection[int] = ()) -> Any:
     """Return parts as a dataset, a block each, in order; those whose numbers are in `without` are left out."""
     rows = [
@@ -62,11 +71,13 @@ def results_of(dataset: Any) -> Iterator[pa.Table]:
     """
     dataset.context.execution_options.preserve_order = True
     dataset.context.enable_progress_bars = False
-    for row in dataset.iter_batches(batch_size=1, batch_format="pyarrow", prefetch_batches=0):
-        told = row["error"][0].as_py()
-        if told is not None:
-            raise _error_of(told)
-        yield row
+    rows = iter(dataset.iter_batches(batch_size=1, batch_format="pyarrow", prefetch_batches=0))
+    with closing(rows):  # which stops all tasks
+        for row in rows:
+            told = row["error"][0].as_py()
+            if told is not None:
+                raise _error_of(told)
+            yield row
 
 
 def use_one_thread() -> None:
