@@ -30,6 +30,7 @@ if _typing.TYPE_CHECKING:
     __version__: str
     from hf_bpe import cards as cards
     from hf_bpe import chat as chat
+    from hf_bpe import distributed as distributed
     from hf_bpe import embeddings as embeddings
     from hf_bpe import measure as measure
     from hf_bpe.cards import card
@@ -83,7 +84,7 @@ __all__ = [
     "truncate_to_tokens",
 ]
 
-_LAZY_MODULES = ("cards", "chat", "embeddings", "measure")
+_LAZY_MODULES = ("cards", "chat", "distributed", "embeddings", "measure")
 
 # Imported when first asked for: few programs need them.
 _LAZY = {

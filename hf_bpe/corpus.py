@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from hf_bpe.documents import BadRow, Documents, kind_of, open_documents
 from hf_bpe import columns
 from hf_bpe.columns import Column
+from hf_bpe.documents import BadRow, Documents, Part, Row, columns_of_part, kind_of, open_documents
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,6 +100,8 @@ def open_corpus(
         raise TypeError(f"give either a source or files=[...]; a source is {_ACCEPTED}")
     if files is not None:
         return _open_files(files, text_column, skip_bad_rows)
+    if isinstance(source, Corpus):
+        return source
     if isinstance(source, str):
         if os.path.isfile(source):
             warnings.warn(
@@ -178,11 +180,17 @@ def _open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: bo
         return Corpus(iter(()), 0)
     documents = open_documents(files, text_column=text_column, skip_bad_rows=skip_bad_rows)
     as_they_are = all(kind_of(path) == "text" for path in documents.files)
-    return Corpus(_batches_of_documents(documents), documents.total_bytes if as_they_are else None)
+    batches = _batches_of_documents(documents, documents.columns())
+    return Corpus(batches, documents.total_bytes if as_they_are else None)
 
 
-def _batches_of_documents(documents: Documents) -> Iterator[Batch]:
-    for found in documents.columns():
+def open_part(documents: Documents, part: Part) -> Corpus:
+    """Return a part of files as batches, as `open_corpus` does whole files."""
+    return Corpus(_batches_of_documents(documents, columns_of_part(documents, part)))
+
+
+def _batches_of_documents(documents: Documents, read: Iterable[pa.Array | list[Row]]) -> Iterator[Batch]:
+    for found in read:
         if isinstance(found, list):
             bad = [documents.check(row) for row in found if isinstance(row, BadRow)]
             yield Texts([row for row in found if isinstance(row, str)], found.count(None), len(bad))

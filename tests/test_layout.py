@@ -23,7 +23,7 @@ LAYERS: tuple[set[str], ...] = (
     {"tokenizer"},
     {"chunking", "fingerprinting", "from_formats", "token_files"},
     {"chat", "verification"},
-    {"converting", "embeddings", "extension", "linting", "measure", "pinning", "showing"},
+    {"converting", "distributed", "embeddings", "extension", "linting", "measure", "pinning", "showing"},
     {"cards"},
     {"__init__"},
     {"cli"},

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from hf_bpe.documents.parts import Part, columns_of_part, parts_of
 from hf_bpe.documents.reading import (
     BEGINNING,
     BadRow,
     DocumentBatch,
     Documents,
     Position,
+    Row,
     expanded,
     kind_of,
     lines_of,
@@ -19,9 +21,13 @@ __all__ = [
     "BadRow",
     "DocumentBatch",
     "Documents",
+    "Part",
     "Position",
+    "Row",
+    "columns_of_part",
     "expanded",
     "kind_of",
     "lines_of",
     "open_documents",
+    "parts_of",
 ]

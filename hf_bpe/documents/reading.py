@@ -123,14 +123,33 @@ class Documents:
         for path in self.files:
             kind = kind_of(path)
             if kind in ("parquet", "arrow"):
-                yield from (texts for _, _, texts in _arrow_columns(path, kind, self.text_column))
-            elif kind == "jsonl" or self.documents == "files":
+                yield from (texts for _, _, texts in self.arrow_columns(path))
+            elif kind == "text" and self.documents == "files":
                 yield from (rows for _, rows, _ in self._rows(path, 0))
             else:
                 with opened(path) as (stream, _):
-                    for row, block in blocks_of_lines(path, stream, self.max_document_bytes, _COLUMN_BYTES):
-                        lines = _array_of_lines(block)
-                        yield _line_texts(path, row, block) if lines is None else lines
+                    size = self.column_bytes(path)
+                    for row, block in blocks_of_lines(path, stream, self.max_document_bytes, size):
+                        yield self.column_of_lines(path, row, block)
+
+    def arrow_columns(self, path: Path, first: int = 0) -> Iterator[tuple[int, int, pa.Array]]:
+        """Yield the texts of a table from about row `first` on: the number of the first row, rows of the file, texts.
+
+        Raises:
+            CorpusError: The file is damaged, or the column holds no texts.
+        """
+        return _arrow_columns(path, kind_of(path), self.text_column, first)
+
+    def column_bytes(self, path: Path) -> int | None:
+        """How much of a file of lines is best read at once for `column_of_lines`; None for what is usual."""
+        return _COLUMN_BYTES if kind_of(path) == "text" else None
+
+    def column_of_lines(self, path: Path, row: int, block: bytes) -> pa.Array | list[Row]:
+        """Return the documents of whole lines, the first of which is line `row` of a file of text or JSON lines."""
+        if kind_of(path) == "jsonl":
+            return _json_texts(self.text_column, path, row, block)
+        lines = _array_of_lines(block)
+        return _line_texts(path, row, block) if lines is None else lines
 
     def check(self, row: BadRow) -> BadRow:
         """Return a bad row, or raise for it.
@@ -383,6 +402,24 @@ def _arrow_batches(path: Path, kind: str, column: str, first: int) -> Iterator[t
         for batch in batches:
             yield row, 0, batch.select([column])
             row += len(batch)
+
+
+def parquet_groups(path: Path, column: str) -> list[tuple[int, int]]:
+    """Return the number of rows and of bytes of each row group of a Parquet file.
+
+    Raises:
+        CorpusError: The file is damaged, or has no such column.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            _check_column(path, column, file.schema_arrow.names)
+            groups = map(file.metadata.row_group, range(file.num_row_groups))
+            return [(group.num_rows, group.total_byte_size) for group in groups]
+    except (pa.ArrowException, OSError) as error:
+        raise CorpusError(f"{path}: can't be read as Parquet: {error}") from None
 
 
 def _check_column(path: Path, column: str, names: Sequence[str]) -> None:

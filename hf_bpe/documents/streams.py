@@ -9,12 +9,24 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
 from hf_bpe.errors import CorpusError
 
 BLOCK_BYTES = 1 << 20
 _GZIP, _ZSTD, _BZIP2, _XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zX"
+
+
+class SupportsRead(Protocol):
+    """What bytes can be read from."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether `opened` decompresses a file."""
+    with path.open("rb") as raw:
+        return raw.read(4).startswith((_GZIP, _ZSTD, _BZIP2, _XZ))
 
 
 @contextmanager
@@ -53,18 +65,19 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
 
 
 def blocks_of_lines(
-    path: Path, stream: IO[bytes], longest: int, block_bytes: int | None = None
+    path: Path, stream: SupportsRead, longest: int, block_bytes: int | None = None, first: int = 0
 ) -> Iterator[tuple[int, bytes]]:
     """Yield a stream in blocks of whole lines, each block with the number of lines before it.
 
-    A block is what `block_bytes` bytes bring, 1 MB by default, or one line; a long one is collected in linear time.
+    The first line has the number `first`. A block is what `block_bytes` bytes bring, 1 MB by default, or one line; a
+    long one is collected in linear time.
 
     Raises:
         CorpusError: A line has more than `longest` bytes.
     """
     block_bytes = BLOCK_BYTES if block_bytes is None else block_bytes
     pending: list[bytes] = []
-    size = number = 0
+    size, number = 0, first
     while block := stream.read(block_bytes):
         cut = block.rfind(b"\n") + 1
         if size + (block.find(b"\n") + 1 if cut else len(block)) > longest:

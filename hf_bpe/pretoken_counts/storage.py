@@ -35,20 +35,23 @@ def write(path: Path, counts: SortedCounts, details: Mapping[str, Any]) -> None:
     Raises:
         OSError: The file can't be written; what was there before is as it was.
     """
+    with _replaced(path) as file:
+        write_to(file, counts, details)
+
+
+def write_to(file: Any, counts: SortedCounts, details: Mapping[str, Any]) -> None:
+    """Write counts to an open file, or to a buffer of Arrow."""
     import pyarrow.parquet as pq
 
     schema = _schema(dict(details) | {"format": _FORMAT, "distinct": len(counts), "total": counts.total})
-    with (
-        _replaced(path) as file,
-        pq.ParquetWriter(
-            file,
-            schema,
-            compression="zstd",
-            use_dictionary=False,
-            column_encoding={"pretoken": "DELTA_BYTE_ARRAY", "count": "PLAIN"},
-            write_page_checksum=True,
-        ) as writer,
-    ):
+    with pq.ParquetWriter(
+        file,
+        schema,
+        compression="zstd",
+        use_dictionary=False,
+        column_encoding={"pretoken": "DELTA_BYTE_ARRAY", "count": "PLAIN"},
+        write_page_checksum=True,
+    ) as writer:
         for chunk in counts.chunks():
             writer.write_batch(_batch(schema, *chunk))
 
@@ -60,13 +63,18 @@ def read(path: Path, limits: CountingLimits) -> tuple[SortedCounts, dict[str, An
         CountsError: The file is damaged, or holds no counts.
         OSError: There is no such file.
     """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    return read_from(path, path, limits)
+
+
+def read_from(source: Any, path: Path, limits: CountingLimits) -> tuple[SortedCounts, dict[str, Any]]:
+    """Return what `read` does of a path or a buffer of Arrow, which messages call `path`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        with pq.ParquetFile(source, page_checksum_verification=True) as file:
             details = _details(path, file.schema_arrow)
             if file.schema_arrow.names != ["pretoken", "count"]:
                 raise CountsError(

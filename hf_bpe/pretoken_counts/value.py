@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
@@ -20,6 +20,9 @@ from hf_bpe.errors import CountsError
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import storage
 from hf_bpe.pretoken_counts.settings import CountSettings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +130,28 @@ class PretokenCounts:
             FileNotFoundError: There is no such file.
         """
         limits = CountingLimits.of(max_memory=max_memory, temporary_directory=temporary_directory)
-        counts, details = storage.read(Path(path), limits)
+        return cls._of_file(limits, *storage.read(Path(path), limits))
+
+    @classmethod
+    def from_buffer(
+        cls,
+        data: Any,
+        *,
+        max_memory: int | str | None = None,
+        temporary_directory: str | Path | None = None,
+    ) -> PretokenCounts:
+        """Return the counts that `to_buffer` gave, read as `load` reads a file.
+
+        Raises:
+            CountsError: The bytes are damaged, or of another kind.
+        """
+        import pyarrow as pa
+
+        limits = CountingLimits.of(max_memory=max_memory, temporary_directory=temporary_directory)
+        return cls._of_file(limits, *storage.read_from(pa.BufferReader(data), Path("the buffer"), limits))
+
+    @classmethod
+    def _of_file(cls, limits: CountingLimits, counts: SortedCounts, details: dict[str, Any]) -> PretokenCounts:
         settings = CountSettings(**{field.name: details[field.name] for field in fields(CountSettings)})
         report = CountingReport(**{field.name: details[field.name] for field in fields(CountingReport)})
         limits = replace(limits, max_pretoken_bytes=settings.max_pretoken_bytes)
@@ -141,9 +165,19 @@ class PretokenCounts:
         Raises:
             OSError: The file can't be written.
         """
+        storage.write(Path(path), self._counts, self._details())
+
+    def to_buffer(self) -> pa.Buffer:
+        """Return the bytes that `save` writes, in memory: to send them to another machine."""
+        import pyarrow as pa
+
+        sink = pa.BufferOutputStream()
+        storage.write_to(sink, self._counts, self._details())
+        return sink.getvalue()
+
+    def _details(self) -> dict[str, Any]:
         details = asdict(self.settings) | asdict(self.report) | {"sources": list(self.sources)}
-        details["split_pattern"] = self.settings.split_pattern
-        storage.write(Path(path), self._counts, details)
+        return details | {"split_pattern": self.settings.split_pattern}
 
     @classmethod
     def sum(

@@ -98,12 +98,8 @@ def encode_files(
         >>> encode_files(tokenizer, ["corpus/*.jsonl.zst"], "tokens.bin", append_eos=True)
         >>> ids = np.memmap("tokens.bin", np.uint16)
     """
-    if not isinstance(tokenizer, HfBpeTokenizer):
-        raise TypeError(f"encode_files() takes an HfBpeTokenizer first, got {type(tokenizer).__name__}")
     target = Path(out)
-    check_target(target)
-    if append_eos and tokenizer.eos_token_id is None:
-        raise ValueError("append_eos needs a tokenizer with an eos_token, and this one has none.")
+    check_arguments(tokenizer, target, append_eos=append_eos, who="encode_files() takes an HfBpeTokenizer first")
     if checkpoint_seconds < 0:
         raise ValueError(f"checkpoint_seconds must not be negative, got {checkpoint_seconds}.")
     corpus = open_documents(
@@ -113,22 +109,14 @@ def encode_files(
         max_document_bytes=max_document_bytes,
         skip_bad_rows=skip_bad_rows,
     )
-    dtype = np.dtype("<u2" if len(tokenizer) <= 1 << 16 else "<u4")
-    settings = {
-        "files": [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in corpus.files],
-        "tokenizer": fingerprint(tokenizer),
-        "text_column": text_column,
-        "documents": documents,
-        "add_special_tokens": add_special_tokens,
-        "append_eos": append_eos,
-        "skip_bad_rows": skip_bad_rows,
-    }
+    dtype = dtype_of(tokenizer)
+    settings = settings_of(tokenizer, corpus, add_special_tokens=add_special_tokens, append_eos=append_eos)
     first_bad: list[str] = []
     with Spool(target, dtype, settings, restart=restart, seconds=checkpoint_seconds) as spool:
         for batch in _with_bar(corpus, spool.position, progress):
             ids, bounds = tokenizer.encode_to_numpy(batch.texts, add_special_tokens=add_special_tokens)
             if append_eos:
-                ids, bounds = _with_eos(ids, bounds, int(tokenizer.eos_token_id))
+                ids, bounds = with_eos(ids, bounds, int(tokenizer.eos_token_id))
             spool.append(ids, bounds, batch.end, len(batch.bad_rows))
             first_bad += [f"{row.place}: {row.reason}" for row in batch.bad_rows[: 10 - len(first_bad)]]
         report = EncodingReport(
@@ -143,6 +131,41 @@ def encode_files(
         written = write_target(target, *spool.finished(), dtype, details)
         spool.remove()
     return EncodingReport(**(_fields(report) | {"files": tuple(written)}))
+
+
+def check_arguments(tokenizer: object, target: Path, *, append_eos: bool, who: str) -> None:
+    """Raise unless a tokenizer can encode to a target.
+
+    Raises:
+        CorpusError: The target has another suffix, or can't be there.
+        TypeError: It isn't an `HfBpeTokenizer`.
+        ValueError: `append_eos` without an EOS token.
+    """
+    if not isinstance(tokenizer, HfBpeTokenizer):
+        raise TypeError(f"{who}, got {type(tokenizer).__name__}")
+    check_target(target)
+    if append_eos and tokenizer.eos_token_id is None:
+        raise ValueError("append_eos needs a tokenizer with an eos_token, and this one has none.")
+
+
+def dtype_of(tokenizer: HfBpeTokenizer) -> np.dtype[Any]:
+    """Return the type that the ids of a tokenizer have in files."""
+    return np.dtype("<u2" if len(tokenizer) <= 1 << 16 else "<u4")
+
+
+def settings_of(
+    tokenizer: HfBpeTokenizer, corpus: Documents, *, add_special_tokens: bool, append_eos: bool
+) -> dict[str, Any]:
+    """Return all that decides ids and their order, as JSON can hold it."""
+    return {
+        "files": [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in corpus.files],
+        "tokenizer": fingerprint(tokenizer),
+        "text_column": corpus.text_column,
+        "documents": corpus.documents,
+        "add_special_tokens": add_special_tokens,
+        "append_eos": append_eos,
+        "skip_bad_rows": corpus.skip_bad_rows,
+    }
 
 
 def _fields(report: EncodingReport) -> dict[str, Any]:
@@ -161,6 +184,6 @@ def _with_bar(corpus: Documents, start: Position, progress: bool | None) -> Any:
             bar.update(batch.bytes_read - bar.n)
 
 
-def _with_eos(ids: Any, bounds: Any, eos: int) -> tuple[Any, Any]:
+def with_eos(ids: Any, bounds: Any, eos: int) -> tuple[Any, Any]:
     """Put EOS after each document."""
     return np.insert(ids, bounds[1:].astype(np.int64), eos), bounds + np.arange(len(bounds), dtype=bounds.dtype)

@@ -52,7 +52,7 @@ class Spool:
         self._settings = json.loads(json.dumps(settings))
         self._seconds = seconds
         self.folder.mkdir(exist_ok=True)
-        self._lock = _locked(self.folder / "lock", target)
+        self._lock = locked(self.folder / "lock", target)
         try:
             if restart:
                 self._forget()
@@ -164,8 +164,12 @@ class Spool:
         self.close()
 
 
-def _locked(path: Path, target: Path) -> IO[bytes]:
-    """Open a file that one process at a time may hold, where the platform has such locks."""
+def locked(path: Path, target: Path) -> IO[bytes]:
+    """Open a file that one process at a time may hold, where the platform has such locks.
+
+    Raises:
+        CorpusError: Another process holds it, and so encodes to `target`.
+    """
     file = path.open("ab")
     try:
         import fcntl

@@ -1,0 +1,83 @@
+"""Training on several machines: counts of all of them, and merges learned on one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hf_bpe.character_pipeline import CharacterOptions
+from hf_bpe.distributed.counting import count
+from hf_bpe.distributed.running import PART_BYTES
+from hf_bpe.limits import MAX_PRETOKEN_BYTES
+from hf_bpe.tokenizer import HfBpeTokenizer
+from hf_bpe.training import train as hf_bpe_train
+
+
+def train(
+    source: Any,
+    *,
+    vocab_size: int,
+    alphabet: str = "bytes",
+    split_pattern: str | None = None,
+    normalizer: object = None,
+    pre_tokenizer: object = None,
+    text_column: str = "text",
+    skip_bad_rows: bool = False,
+    part_bytes: int = PART_BYTES,
+    max_memory: int | str | None = None,
+    temporary_directory: str | Path | None = None,
+    max_pretoken_bytes: int | None = MAX_PRETOKEN_BYTES,
+    progress: bool = True,
+    **settings: Any,
+) -> HfBpeTokenizer:
+    """Train a tokenizer: count on all machines, and learn merges on this one.
+
+    The tokenizer is that of `hf_bpe.train` of the same texts. Learning takes about nine times the bytes of the distinct
+    pretokens in memory, on this machine alone.
+
+    Args:
+        source: See `count`.
+        vocab_size: As in `hf_bpe.train`, like all arguments that `count` doesn't have.
+        alphabet: As in `hf_bpe.train`.
+        split_pattern: As in `hf_bpe.train`.
+        normalizer: As in `hf_bpe.train`.
+        pre_tokenizer: As in `hf_bpe.train`.
+        text_column: See `count`.
+        skip_bad_rows: See `count`.
+        part_bytes: See `count`.
+        max_memory: See `count`.
+        temporary_directory: See `count`.
+        max_pretoken_bytes: See `count`.
+        progress: Whether to show bars on stderr.
+        **settings: Everything else that `hf_bpe.train` takes.
+
+    Raises:
+        ImportError: Ray isn't installed.
+        Exception: As `count` and `hf_bpe.train`.
+
+    Example:
+        >>> tokenizer = hf_bpe.distributed.train(["corpus/*.jsonl"], vocab_size=32_000, eos_token="<|endoftext|>")
+    """
+    cutting: dict[str, Any] = {"split_pattern": split_pattern, "pre_tokenizer": pre_tokenizer}
+    learning = settings | {"alphabet": alphabet, "vocab_size": vocab_size, "progress": progress}
+    if alphabet == "characters":
+        affixes: dict[str, Any] = {
+            name: settings.get(name) for name in ("end_of_word_suffix", "continuing_subword_prefix")
+        }
+        made = CharacterOptions(**cutting, **affixes).pipeline()["pre_tokenizer"]
+        cutting = {"split_pattern": None, "pre_tokenizer": made}
+        learning["pre_tokenizer"] = made
+    counts = count(
+        source,
+        alphabet=alphabet,
+        normalizer=normalizer,
+        text_column=text_column,
+        skip_bad_rows=skip_bad_rows,
+        part_bytes=part_bytes,
+        max_memory=max_memory,
+        temporary_directory=temporary_directory,
+        max_pretoken_bytes=max_pretoken_bytes,
+        progress=progress,
+        **cutting,
+    )
+    return hf_bpe_train(counts, **learning)
