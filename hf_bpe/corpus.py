@@ -182,7 +182,7 @@ def _open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: bo
 
 
 def _batches_of_documents(documents: Documents) -> Iterator[Batch]:
-    for found in documents.columns():
+    for found, _ in documents.columns():
         if isinstance(found, list):
             bad = [documents.check(row) for row in found if isinstance(row, BadRow)]
             yield Texts([row for row in found if isinstance(row, str)], found.count(None), len(bad))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hf_bpe.documents import BEGINNING, Position
 from hf_bpe.errors import CorpusError
+from hf_bpe.whole_files import locked, replaced
 
 _VERSION = 1
 _BOUND = np.dtype("<u8")
@@ -52,7 +53,10 @@ class Spool:
         self._settings = json.loads(json.dumps(settings))
         self._seconds = seconds
         self.folder.mkdir(exist_ok=True)
-        self._lock = _locked(self.folder / "lock", target)
+        lock = locked(self.folder / "lock")
+        if lock is None:
+            raise CorpusError(f"another process is encoding to {target}.")
+        self._lock = lock
         try:
             if restart:
                 self._forget()
@@ -128,12 +132,8 @@ class Spool:
             "ids": self.ids,
             "bad_rows": self.bad_rows,
         }
-        half_written = self.folder / "checkpoint.json.new"
-        with half_written.open("wb") as file:
+        with replaced(self.folder / "checkpoint.json") as file:
             file.write(json.dumps(checkpoint, ensure_ascii=False).encode())
-            file.flush()
-            os.fsync(file.fileno())
-        half_written.replace(self.folder / "checkpoint.json")
         self._saved = time.monotonic()
 
     def finished(self) -> tuple[Path, Path]:
@@ -162,21 +162,6 @@ class Spool:
         if kind is not None and not self._ids_file.closed:
             self.save()
         self.close()
-
-
-def _locked(path: Path, target: Path) -> IO[bytes]:
-    """Open a file that one process at a time may hold, where the platform has such locks."""
-    file = path.open("ab")
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        pass
-    except OSError:
-        file.close()
-        raise CorpusError(f"another process is encoding to {target}.") from None
-    return file
 
 
 def _short(value: object) -> str:
