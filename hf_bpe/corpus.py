@@ -284,6 +284,8 @@ def _batches_from_row(dataset: Any, text_column: str, bookmark: Bookmark, place:
     """Read a dataset from a place that one of the same fingerprint had; None where it is another one."""
     if place["fingerprint"] != _fingerprint_of(dataset):
         return None
+    if place["row"] == len(dataset):
+        return iter(())  # which can't be selected
     return _batches_of_rows(dataset, text_column, bookmark, place["row"])
 
 

@@ -85,14 +85,14 @@ def count_with_checkpoints(
     """
     third = replace(limits, max_memory=limits.max_memory // 3)
     with _folders(checkpoints) as (target, source):
-        saved = None if source is None else source.newest(third)
-        if saved is None and source is not None and source.path != target.path:
-            raise CountsError(f"there is no checkpoint in {source.path} to go on from.")
         if target.files() and (source is None or source.path != target.path):
             raise CountsError(
                 f"{target.path} holds checkpoints; pass resume_from={str(target.path)!r} (--resume-from) to go on from "
                 "them, or remove them."
             )
+        saved = None if source is None else source.newest(third)
+        if saved is None and source is not None and source.path != target.path:
+            raise CountsError(f"there is no checkpoint in {source.path} to go on from.")
         run = _Run(make_counter(third), corpus, target, checkpoints.seconds, settings, third)
         if saved is not None:
             run.go_on(saved)
