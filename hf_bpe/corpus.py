@@ -11,7 +11,8 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from hf_bpe import columns
-from hf_bpe.columns import Column
-from hf_bpe.documents import BadRow, Documents, Part, Row, columns_of_part, kind_of, open_documents
+from hf_bpe.bookmarks import Bookmark, Json, state_of, stream_bookmark
+from hf_bpe.documents import BEGINNING, BadRow, Documents, Part, Position, columns_of_part, kind_of, open_documents
+from hf_bpe.text_batches import Batch, Texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,34 +43,18 @@ _ACCEPTED = (
 
 
 @dataclass(frozen=True)
-class Texts:
-    """A batch of strings.
-
-    Attributes:
-        texts: The strings.
-        nulls: How many rows of the batch were None, and left out.
-        bad: How many rows held no text, and were left out as asked.
-    """
-
-    texts: list[str]
-    nulls: int = 0
-    bad: int = 0
-
-
-Batch: TypeAlias = Texts | Column
-
-
-@dataclass(frozen=True)
 class Corpus:
     """A source, ready to be read once.
 
     Attributes:
         batches: The texts, in order.
         total_bytes: How many bytes of text there are, where that is known beforehand.
+        bookmark: Where reading stands, and how the next reader finds that place.
     """
 
     batches: Iterator[Batch]
     total_bytes: int | None = None
+    bookmark: Bookmark = field(default_factory=Bookmark)
 
 
 def open_corpus(
@@ -180,22 +166,38 @@ def _open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: bo
         return Corpus(iter(()), 0)
     documents = open_documents(files, text_column=text_column, skip_bad_rows=skip_bad_rows)
     as_they_are = all(kind_of(path) == "text" for path in documents.files)
-    batches = _batches_of_documents(documents, documents.columns())
-    return Corpus(batches, documents.total_bytes if as_they_are else None)
+    bookmark = Bookmark(partial(_identity_of_files, documents), hashed=False)
+    read = partial(_batches_of_documents, documents, bookmark)
+    bookmark.batches_from = lambda place: read(Position(**place))
+    return Corpus(read(BEGINNING), documents.total_bytes if as_they_are else None, bookmark)
 
 
 def open_part(documents: Documents, part: Part) -> Corpus:
     """Return a part of files as batches, as `open_corpus` does whole files."""
-    return Corpus(_batches_of_documents(documents, columns_of_part(documents, part)))
+    return Corpus(batch for found in columns_of_part(documents, part) for batch in _batches_of(documents, found))
 
 
-def _batches_of_documents(documents: Documents, read: Iterable[pa.Array | list[Row]]) -> Iterator[Batch]:
-    for found in read:
-        if isinstance(found, list):
-            bad = [documents.check(row) for row in found if isinstance(row, BadRow)]
-            yield Texts([row for row in found if isinstance(row, str)], found.count(None), len(bad))
-        else:
-            yield from _batches_of_array(found)
+def _identity_of_files(documents: Documents) -> dict[str, Json]:
+    found = [(path, path.stat()) for path in documents.files]
+    return {
+        "kind": "files",
+        "files": [[str(path.resolve()), about.st_size, about.st_mtime_ns] for path, about in found],
+        "text_column": documents.text_column,
+        "skip_bad_rows": documents.skip_bad_rows,
+    }
+
+
+def _batches_of_documents(documents: Documents, bookmark: Bookmark, start: Position) -> Iterator[Batch]:
+    parts = ((_batches_of(documents, found), end._asdict) for found, end in documents.columns(start))
+    return bookmark.over(parts)
+
+
+def _batches_of(documents: Documents, found: Any) -> Iterator[Batch]:
+    if isinstance(found, list):
+        bad = [documents.check(row) for row in found if isinstance(row, BadRow)]
+        yield Texts([row for row in found if isinstance(row, str)], found.count(None), len(bad))
+    else:
+        yield from _batches_of_array(found)
 
 
 # Arrow
@@ -274,11 +276,64 @@ def _open_dataset(source: Any, text_column: str) -> Corpus | None:
     if source.column_names is not None:
         _check_column(text_column, source.column_names)
         source = source.select_columns([text_column])  # other columns may be images to decode
-    if _makes_rows(source):
-        batches = source.with_format(None).iter(_BATCH_ROWS)
-        return Corpus(_batches_of_strings(_column_of(batch, text_column) for batch in batches))
-    tables = source.with_format("arrow").iter(_BATCH_ROWS)
-    return Corpus(_batches_of_tables(tables, text_column), _size_of(source))
+    if isinstance(source, sys.modules["datasets"].Dataset):
+        bookmark = Bookmark(lambda: {"kind": "dataset", "rows": len(source), "text_column": text_column})
+        bookmark.batches_from = partial(_batches_from_row, source, text_column, bookmark)
+        return Corpus(_batches_of_rows(source, text_column, bookmark), _size_of(source), bookmark)
+    stream = source.with_format(None if _makes_rows(source) else "arrow")
+    bookmark = stream_bookmark(stream, text_column)
+    if not bookmark.hashed:
+        bookmark.batches_from = partial(_batches_of_stream, stream, text_column, bookmark)
+    return Corpus(_batches_of_stream(stream, text_column, bookmark), None, bookmark)
+
+
+def _batches_from_row(dataset: Any, text_column: str, bookmark: Bookmark, place: Json) -> Iterator[Batch] | None:
+    """Read a dataset from a place that one of the same fingerprint had; None where it is another one."""
+    if place["fingerprint"] != _fingerprint_of(dataset):
+        return None
+    if place["row"] == len(dataset):
+        return iter(())  # which can't be selected
+    return _batches_of_rows(dataset, text_column, bookmark, place["row"])
+
+
+def _batches_of_rows(dataset: Any, text_column: str, bookmark: Bookmark, first: int = 0) -> Iterator[Batch]:
+    rows, fingerprint = len(dataset), _fingerprint_of(dataset)
+    tables = (dataset.select(range(first, rows)) if first else dataset).with_format("arrow").iter(_BATCH_ROWS)
+    ends = range(first + _BATCH_ROWS, rows + _BATCH_ROWS, _BATCH_ROWS)
+    return bookmark.over(
+        (_batches_of_tables([table], text_column), {"row": min(end, rows), "fingerprint": fingerprint}.copy)
+        for table, end in zip(tables, ends, strict=True)
+    )
+
+
+def _fingerprint_of(dataset: Any) -> str:
+    return str(dataset._fingerprint)
+
+
+def _batches_of_stream(stream: Any, text_column: str, bookmark: Bookmark, state: Json = None) -> Iterator[Batch]:
+    if state is not None:
+        stream.load_state_dict(state)
+    found = stream.iter(_BATCH_ROWS)
+    parts: Iterable[Iterator[Batch]]
+    if _makes_rows(stream):
+        parts = map(_batches_of_strings, _gathered(_column_of(rows, text_column) for rows in found))
+    else:
+        parts = (_batches_of_tables([table], text_column) for table in found)
+    return bookmark.over((part, partial(state_of, stream)) for part in parts)
+
+
+def _gathered(columns: Iterable[list[Any]]) -> Iterator[list[Any]]:
+    """Put lists of texts together to such that are worth a batch."""
+    texts: list[Any] = []
+    chars = 0
+    for column in columns:
+        texts += column
+        chars += sum(len(text) for text in column if text is not None)
+        if chars >= _BATCH_BYTES or len(texts) >= _BATCH_BYTES // 100:
+            yield texts
+            texts, chars = [], 0
+    if texts:
+        yield texts
 
 
 def _is_dataset(source: object) -> bool:

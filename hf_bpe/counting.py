@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tqdm.auto import tqdm
 
 from hf_bpe import pipeline_json
 from hf_bpe._native import Counter, Tokenizer
-from hf_bpe.corpus import Corpus, Texts
+from hf_bpe.corpus import Corpus
 from hf_bpe.errors import HfBpeError
 from hf_bpe.limits import CountingLimits
+from hf_bpe.text_batches import Batch, Texts
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,15 @@ def counter_of(
     return Counter(core, num_threads=num_threads, **(vars(limits) if limits is not None else {}))
 
 
-def count_corpus(counter: Counter, corpus: Corpus, *, progress: bool, length: int | None = None) -> CountingReport:
+def count_corpus(
+    counter: Counter,
+    corpus: Corpus,
+    *,
+    progress: bool,
+    length: int | None = None,
+    before: CountingReport = CountingReport(),
+    after: Callable[[Batch, CountingReport], None] | None = None,
+) -> CountingReport:
     """Count every batch. Ctrl-C stops between two batches, and inside one as often as the native counter asks.
 
     Args:
@@ -55,11 +65,15 @@ def count_corpus(counter: Counter, corpus: Corpus, *, progress: bool, length: in
         corpus: The texts.
         progress: Whether to show a bar on stderr.
         length: The number of texts, for the bar.
+        before: What had been read before, which this goes on with.
+        after: Called after each batch with it, and with all that has been read so far.
     """
-    texts = nulls = size = bad = 0
+    texts, nulls, bad, size = before.texts, before.null_rows, before.bad_rows, before.bytes
+    report = before
     total = corpus.total_bytes if length is None else length
     unit = {"unit": "B", "unit_scale": True} if length is None else {"unit": " texts"}
-    with tqdm(total=total, desc="Counting", disable=not progress, **unit) as bar:
+    done = size if length is None else texts
+    with tqdm(total=total, initial=done, desc="Counting", disable=not progress, **unit) as bar:
         for batch in corpus.batches:
             if isinstance(batch, Texts):
                 counted = counter.count(batch.texts)
@@ -69,7 +83,10 @@ def count_corpus(counter: Counter, corpus: Corpus, *, progress: bool, length: in
                 counted = counter.count_arrow(**vars(batch))
             texts, nulls, size = texts + counted[0], nulls + counted[1], size + counted[2]
             bar.update(counted[2] if length is None else counted[0])
-    return CountingReport(texts, nulls, bad, size, counter.cut_pretokens)
+            report = CountingReport(texts, nulls, bad, size, before.cut_pretokens + counter.cut_pretokens)
+            if after is not None:
+                after(batch, report)
+    return report
 
 
 def warn_of_cuts(cut: int, max_pretoken_bytes: int | None, *, stacklevel: int) -> None:

@@ -29,6 +29,7 @@ from hf_bpe.counting import CountingReport, count_corpus, counter_of, warn_of_cu
 from hf_bpe.errors import CountsError, TrainingError
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
+from hf_bpe.pretoken_counts.resuming import CHECKPOINT_MINUTES, Checkpoints
 from hf_bpe.special_tokens import to_flags
 from hf_bpe.trainer_settings import TrainerSettings
 
@@ -93,6 +94,9 @@ def train(
     temporary_directory: str | Path | None = None,
     max_pretoken_bytes: int | None = MAX_PRETOKEN_BYTES,
     skip_bad_rows: bool = False,
+    checkpoint_dir: str | Path | None = None,
+    checkpoint_minutes: float = CHECKPOINT_MINUTES,
+    resume_from: str | Path | None = None,
     chat_template: str | dict[str, str] | None = None,
     **settings: Any,
 ) -> HfBpeTokenizer:
@@ -144,6 +148,11 @@ def train(
         max_pretoken_bytes: The length from which a pretoken is cut between characters, and its parts are counted, with
             a warning; None for none. Where nothing was cut, merges are those of the stock trainer.
         skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
+        checkpoint_dir: A folder for checkpoints of counting, from which a run can go on after a stop of any kind, and
+            makes the same vocabulary; the last two are kept. By default none are written, or to `resume_from`.
+        checkpoint_minutes: How often one is written.
+        resume_from: A folder of checkpoints to go on from; when it is `checkpoint_dir` as well and there is none in it,
+            the corpus is read from its beginning. Source and settings have to be those of the stopped run.
         chat_template: `"chatml"`, `"llama3"`, `"llama3.1"`, `"qwen2.5"`, `"qwen3"` or another name of
             `hf_bpe.chat.templates.NAMES`: the tokens of this format follow the special tokens, and
             `hf_bpe.chat.install` does the rest. EOS becomes the format's; one named here stays among the stop ids. Or
@@ -160,6 +169,7 @@ def train(
         ValueError: An argument is out of its range or contradicts another one, a file isn't UTF-8, or there is no
             such column or chat template.
         SplitPatternError: `split_pattern` is no valid regex, or ran away on a text.
+        CountsError: The checkpoints can't be gone on from, or would be written over.
 
     Example:
         >>> tokenizer = train(["a text", "another text"], vocab_size=260, progress=False)
@@ -210,6 +220,7 @@ def train(
     limits = CountingLimits.of(
         max_memory=max_memory, temporary_directory=temporary_directory, max_pretoken_bytes=max_pretoken_bytes
     )
+    checkpoints = Checkpoints.of(checkpoint_dir, checkpoint_minutes, resume_from)
     counts = source if isinstance(source, PretokenCounts) and files is None else None
     if counts is not None:
         _check_alphabet(counts, alphabet)
@@ -230,6 +241,8 @@ def train(
         corpus = counts
     else:
         corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+    if checkpoints is not None:
+        corpus = _with_checkpoints(pipeline, num_threads, corpus, checkpoints, limits, progress=progress)
     trained, report = train_pipeline(pipeline, counter, corpus, trainer, specials, progress=progress)
     tokenizer = HfBpeTokenizer(tokenizer_object=Tokenizer.from_json(json.dumps(trained)), **settings)
     tokenizer.training_report = report
@@ -298,6 +311,30 @@ def _count(counter: Counter, corpus: Corpus | PretokenCounts, *, progress: bool,
     read = count_corpus(counter, corpus, progress=progress, length=length)
     warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes, stacklevel=4)
     return read
+
+
+def _with_checkpoints(
+    pipeline: pipeline_json.Json,
+    num_threads: int | None,
+    corpus: Corpus | PretokenCounts,
+    checkpoints: Checkpoints,
+    limits: CountingLimits,
+    *,
+    progress: bool,
+) -> PretokenCounts:
+    """Return what a corpus counts to, with a checkpoint every few minutes."""
+    if isinstance(corpus, PretokenCounts):
+        raise ValueError("checkpoint_dir and resume_from are for counting, and these counts are made already")
+
+    def make_counter(limits: CountingLimits) -> Counter:
+        return counter_of(pipeline, num_threads, who="train()", limits=limits)
+
+    settings = CountSettings.of_pipeline(pipeline, limits.max_pretoken_bytes)
+    counts = PretokenCounts._counted(
+        make_counter, corpus, checkpoints, settings=settings, limits=limits, progress=progress
+    )
+    warn_of_cuts(counts.report.cut_pretokens, limits.max_pretoken_bytes, stacklevel=3)
+    return counts
 
 
 def _check_alphabet(counts: PretokenCounts, alphabet: str) -> None:

@@ -251,3 +251,31 @@ def test_compressed_data_that_was_cut_off_is_damaged(compress: Callable[[bytes],
 
     with pytest.raises(CorpusError, match=r"a\.txt: the compressed data is damaged"):
         read(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize("name", [*WRITERS, "a.txt", "a.txt.gz"])
+@pytest.mark.parametrize("column_bytes", [2000, 4 << 20])
+def test_columns_go_on_from_where_each_of_them_ends(
+    name: str, column_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading_module, "_COLUMN_BYTES", column_bytes)
+    text = "".join(LINES[:1500]).encode() + b"without an end"
+    for copy in ("1", "2"):
+        path = tmp_path / f"{copy}{name}"
+        if name in WRITERS:
+            WRITERS[name](path, TEXTS[:1500])
+        else:
+            path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    documents = open_documents([tmp_path])
+
+    def texts(start: Position) -> list[object]:
+        columns = (column for column, _ in documents.columns(start))
+        return [text for column in columns for text in (column if isinstance(column, list) else column.to_pylist())]
+
+    everything = texts(BEGINNING)
+    counted = 0
+    assert everything == read(tmp_path)
+    for column, end in documents.columns():
+        counted += len(column)
+        assert texts(end) == everything[counted:]
+    assert texts(Position(1, 777)) == everything[len(everything) // 2 + 777 :]

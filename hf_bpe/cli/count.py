@@ -12,11 +12,14 @@ from hf_bpe.cli.output import message, printable, reported_failures, write
 from hf_bpe.cli.sources import open_sources
 from hf_bpe.cli.train import (
     Alphabet,
+    CheckpointDir,
+    CheckpointMinutes,
     MaxMemory,
     MaxPretokenBytes,
     Normalizer,
     PreTokenizer,
     Progress,
+    ResumeFrom,
     SkipBadRows,
     Sources,
     SplitPattern,
@@ -34,6 +37,8 @@ Examples:
     hf-bpe count 'part-1/*.jsonl.zst' --split-pattern gpt2 --out 1.parquet
 
     hf-bpe count corpus.txt --tokenizer my-tokenizer --out counts.parquet
+
+    hf-bpe count corpus.txt --out counts.parquet --checkpoint-dir stops --resume-from stops
 
     hf-bpe train --from-counts 1.parquet 2.parquet --vocab-size 32000 --out my-tokenizer
 """
@@ -59,6 +64,9 @@ def count(
     max_memory: MaxMemory = None,
     temporary_directory: TemporaryDirectory = None,
     max_pretoken_bytes: MaxPretokenBytes = str(MAX_PRETOKEN_BYTES),
+    checkpoint_dir: CheckpointDir = None,
+    checkpoint_minutes: CheckpointMinutes = 10,
+    resume_from: ResumeFrom = None,
     threads: Threads = None,
     progress: Progress = True,
 ) -> None:
@@ -80,6 +88,9 @@ def count(
             max_memory=max_memory,
             temporary_directory=temporary_directory,
             max_pretoken_bytes=length_of(max_pretoken_bytes),
+            checkpoint_dir=checkpoint_dir,
+            checkpoint_minutes=checkpoint_minutes,
+            resume_from=resume_from,
             num_threads=threads,
             progress=progress,
         )

@@ -26,6 +26,8 @@ Examples:
 
     hf-bpe train --from-counts a.parquet b.parquet --vocab-size 32000 --out my-tokenizer
 
+    hf-bpe train corpus.txt --vocab-size 32000 --out my-tokenizer --checkpoint-dir stops --resume-from stops
+
     zcat corpus.gz | hf-bpe train - --vocab-size 8000 --split-pattern gpt2 --out my-tokenizer
 """
 
@@ -82,6 +84,18 @@ ChatTemplate = Annotated[
     str | None,
     typer.Option(help="Install a chat format: chatml, llama3, llama3.1, llama3.2, llama3.3, qwen2.5, qwen3."),
 ]
+CheckpointDir = Annotated[
+    str | None, typer.Option(help="Folder for checkpoints of counting, to go on from after a stop.", metavar="DIR")
+]
+CheckpointMinutes = Annotated[float, typer.Option(min=0, help="How often a checkpoint is written.")]
+ResumeFrom = Annotated[
+    str | None,
+    typer.Option(
+        help="Folder of checkpoints to go on from. As --checkpoint-dir too, it may be empty: the same command then "
+        "begins and goes on.",
+        metavar="DIR",
+    ),
+]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads; all cores by default.")]
 Progress = Annotated[bool, typer.Option(help="Show a bar on stderr.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the tokenizer files of an existing directory.")]
@@ -115,6 +129,9 @@ def train(
     max_memory: MaxMemory = None,
     temporary_directory: TemporaryDirectory = None,
     max_pretoken_bytes: MaxPretokenBytes = str(MAX_PRETOKEN_BYTES),
+    checkpoint_dir: CheckpointDir = None,
+    checkpoint_minutes: CheckpointMinutes = 10,
+    resume_from: ResumeFrom = None,
     chat_template: ChatTemplate = None,
     threads: Threads = None,
     progress: Progress = True,
@@ -134,6 +151,9 @@ def train(
                 **corpus,
                 **limits,
                 max_pretoken_bytes=length_of(max_pretoken_bytes),
+                checkpoint_dir=checkpoint_dir,
+                checkpoint_minutes=checkpoint_minutes,
+                resume_from=resume_from,
                 skip_bad_rows=skip_bad_rows,
                 vocab_size=vocab_size,
                 alphabet=alphabet,

@@ -27,7 +27,7 @@ from hf_bpe.documents import Part, open_documents, parts_of
 from hf_bpe.documents.reading import MAX_DOCUMENT_BYTES
 from hf_bpe.errors import CorpusError
 from hf_bpe.token_files.encoding import EncodingReport, check_arguments, dtype_of, settings_of
-from hf_bpe.token_files.spool import locked
+from hf_bpe.token_files.spool import locked_for
 from hf_bpe.token_files.targets import write_target
 from hf_bpe.tokenizer import HfBpeTokenizer
 
@@ -101,7 +101,7 @@ def encode(
     settings = settings_of(tokenizer, corpus, add_special_tokens=add_special_tokens, append_eos=append_eos)
     folder = target.with_name(f".{target.name}.parts")
     folder.mkdir(exist_ok=True)
-    with locked(folder / "lock", target):
+    with locked_for(target, folder):
         done = _begin(folder, target, settings | {"part_bytes": part_bytes}, len(parts), restart=restart)
         if len(done) < len(parts):
             encoder = {

@@ -53,7 +53,7 @@ def columns_of_part(documents: Documents, part: Part) -> Iterator[pa.Array | lis
         CorpusError: As there.
     """
     if part.end is None:
-        yield from replace(documents, files=(part.path,)).columns()
+        yield from (texts for texts, _ in replace(documents, files=(part.path,)).columns())
     elif kind_of(part.path) == "parquet":
         for start, _, texts in documents.arrow_columns(part.path, part.start):
             if start >= part.end:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -114,23 +114,32 @@ class Documents:
         if texts or bad:
             yield DocumentBatch(texts, Position(len(self.files), 0), bad, before)
 
-    def columns(self) -> Iterator[pa.Array | list[Row]]:
-        """Yield all documents as Arrow arrays of strings where that needs no Python object for each, else as rows.
+    def columns(self, start: Position = BEGINNING) -> Iterator[tuple[pa.Array | list[Row], Position]]:
+        """Yield all documents from `start` on, and where those after them begin.
+
+        They come as Arrow arrays of strings where that needs no Python object for each, else as rows.
 
         Raises:
             CorpusError: As `batches`, but for bad rows: those are for `check` to judge.
         """
-        for path in self.files:
-            kind = kind_of(path)
-            if kind in ("parquet", "arrow"):
-                yield from (texts for _, _, texts in self.arrow_columns(path))
-            elif kind == "text" and self.documents == "files":
-                yield from (rows for _, rows, _ in self._rows(path, 0))
-            else:
-                with opened(path) as (stream, _):
-                    size = self.column_bytes(path)
-                    for row, block in blocks_of_lines(path, stream, self.max_document_bytes, size):
-                        yield self.column_of_lines(path, row, block)
+        for number, path in enumerate(self.files[start.file :], start=start.file):
+            for row, texts in self._columns(path, start.row if number == start.file else 0):
+                yield texts, Position(number, row + len(texts))
+
+    def _columns(self, path: Path, first: int) -> Iterator[tuple[int, pa.Array | list[Row]]]:
+        kind = kind_of(path)
+        if kind in ("parquet", "arrow"):
+            for row, _, texts in self.arrow_columns(path, first):
+                if row + len(texts) > first:
+                    skipped = max(0, first - row)
+                    yield row + skipped, texts[skipped:]
+        elif kind == "text" and self.documents == "files":
+            yield from ((row, rows) for row, rows, _ in self._rows(path, first))
+        else:
+            with opened(path) as (stream, _):
+                blocks = blocks_of_lines(path, stream, self.max_document_bytes, self.column_bytes(path))
+                for row, block in _from_line(first, blocks):
+                    yield row, self.column_of_lines(path, row, block)
 
     def arrow_columns(self, path: Path, first: int = 0) -> Iterator[tuple[int, int, pa.Array]]:
         """Yield the texts of a table from about row `first` on: the number of the first row, rows of the file, texts.
@@ -173,13 +182,7 @@ class Documents:
 
     def _lines(self, path: Path, first: int, read: Callable[[Path, int, bytes], list[Row]]) -> Iterator[Rows]:
         with opened(path) as (stream, told):
-            for row, block in blocks_of_lines(path, stream, self.max_document_bytes):
-                count = block.count(b"\n") + (not block.endswith(b"\n"))
-                if row + count <= first:
-                    continue
-                if row < first:
-                    block = b"\n".join(block.split(b"\n")[first - row :])
-                    row = first
+            for row, block in _from_line(first, blocks_of_lines(path, stream, self.max_document_bytes)):
                 yield row, read(path, row, block), told()
 
     def _whole(self, path: Path, first: int) -> Iterator[Rows]:
@@ -264,6 +267,15 @@ def _decoded(data: bytes, place: str) -> str | BadRow:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         return BadRow(place, f"isn't UTF-8 at byte {error.start}: {error.reason}")
+
+
+def _from_line(first: int, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Leave out the lines before `first`, counted from 0."""
+    for row, block in blocks:
+        if row >= first:
+            yield row, block
+        elif row + block.count(b"\n") + (not block.endswith(b"\n")) > first:
+            yield first, b"\n".join(block.split(b"\n")[first - row :])
 
 
 def _split(block: bytes) -> list[bytes]:

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
-from hf_bpe.corpus import Batch, Source, open_corpus
+from hf_bpe.corpus import Source, open_corpus
 from hf_bpe.extension.arguments import check_report, check_tokenizer, listed
 from hf_bpe.extension.comparing import Comparison
 from hf_bpe.extension.derivations import Derivations
 from hf_bpe.extension.renumbering import ids_in, without_tokens
 from hf_bpe.extension.report import ExtensionReport
 from hf_bpe.extension.sampling import Sample, texts_of
+from hf_bpe.text_batches import Batch
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.trainer_settings import check_numbers
 from hf_bpe.vocabulary import Vocabulary

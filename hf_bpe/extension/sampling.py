@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from hf_bpe.columns import Column
-from hf_bpe.corpus import Batch, Texts
+from hf_bpe.text_batches import Batch, Texts
 
 _TEXTS = 2_000
 _CHARACTERS = 2_000_000

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +17,7 @@ import numpy as np
 from hf_bpe._native import SortedCounts, SortedCountsBuilder
 from hf_bpe.errors import CountsError
 from hf_bpe.limits import CountingLimits
+from hf_bpe.whole_files import replaced
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +33,7 @@ def write(path: Path, counts: SortedCounts, details: Mapping[str, Any]) -> None:
     Raises:
         OSError: The file can't be written; what was there before is as it was.
     """
-    with _replaced(path) as file:
+    with replaced(path) as file:
         write_to(file, counts, details)
 
 
@@ -139,21 +137,3 @@ def _chunk(batch: pa.RecordBatch) -> tuple[bytes, bytes, bytes]:
     ends = np.frombuffer(offsets, np.int64)[texts.offset :][: len(texts) + 1]
     text = memoryview(data or b"")[int(ends[0]) : int(ends[-1])]
     return bytes(text), (ends - ends[0]).tobytes(), numbers.to_numpy(zero_copy_only=False).tobytes()
-
-
-@contextmanager
-def _replaced(path: Path) -> Iterator[Any]:
-    """Open a file beside `path` that takes its place when all went well, and is removed when not."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)  # as any new file; a temporary one is for its owner alone
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

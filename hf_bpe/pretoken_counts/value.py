@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
-from hf_bpe._native import SortedCounts
+from hf_bpe._native import Counter, SortedCounts
 from hf_bpe.character_pipeline import CharacterOptions
-from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.corpus import Corpus, Source, open_corpus
 from hf_bpe.counting import CountingReport, count_corpus, counter_of, warn_of_cuts
 from hf_bpe.errors import CountsError
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import storage
+from hf_bpe.pretoken_counts.resuming import CHECKPOINT_MINUTES, Checkpoints, count_with_checkpoints
 from hf_bpe.pretoken_counts.settings import CountSettings
 
 if TYPE_CHECKING:
@@ -70,6 +72,9 @@ class PretokenCounts:
         temporary_directory: str | Path | None = None,
         max_pretoken_bytes: int | None = MAX_PRETOKEN_BYTES,
         skip_bad_rows: bool = False,
+        checkpoint_dir: str | Path | None = None,
+        checkpoint_minutes: float = CHECKPOINT_MINUTES,
+        resume_from: str | Path | None = None,
         progress: bool = True,
     ) -> PretokenCounts:
         """Count the pretokens of a corpus.
@@ -91,24 +96,51 @@ class PretokenCounts:
             max_pretoken_bytes: The length from which a pretoken is cut between characters, and its parts are counted;
                 None for none.
             skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
+            checkpoint_dir: A folder for checkpoints, from which counting can go on after a stop of any kind; the last
+                two are kept. By default none are written, or they go to `resume_from`.
+            checkpoint_minutes: How often one is written.
+            resume_from: A folder of checkpoints to go on from; when it is `checkpoint_dir` as well and there is none in
+                it, counting begins with the first text. Settings and source have to be those of the stopped run.
             progress: Whether to show a bar on stderr.
 
         Raises:
             ValueError: An argument is out of range or contradicts another one, or the corpus can't be read.
-            OSError: A file can't be read, or the temporary directory is full.
+            CountsError: The checkpoints can't be gone on from, or would be written over.
+            OSError: A file can't be read, or the temporary directory or that of checkpoints is full.
         """
         checks.check_numbers(num_threads=num_threads)
         limits = CountingLimits.of(
             max_memory=max_memory, temporary_directory=temporary_directory, max_pretoken_bytes=max_pretoken_bytes
         )
         pipeline = _pipeline(tokenizer, alphabet, split_pattern, normalizer, pre_tokenizer)
-        counter = counter_of(pipeline, num_threads, who="PretokenCounts.count()", limits=limits)
-        corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
-        report = count_corpus(counter, corpus, progress=progress)
-        warn_of_cuts(report.cut_pretokens, limits.max_pretoken_bytes, stacklevel=2)
-        names = [name] if name is not None else map(str, files or ([source] if isinstance(source, Path) else ()))
         settings = CountSettings.of_pipeline(pipeline, limits.max_pretoken_bytes)
-        return cls(settings, tuple(names), report, counter.take_sorted(), limits)
+        checkpoints = Checkpoints.of(checkpoint_dir, checkpoint_minutes, resume_from)
+        corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+        make_counter = partial(_counter, pipeline, num_threads)
+        counts = cls._counted(make_counter, corpus, checkpoints, settings=settings, limits=limits, progress=progress)
+        warn_of_cuts(counts.report.cut_pretokens, limits.max_pretoken_bytes, stacklevel=2)
+        names = [name] if name is not None else map(str, files or ([source] if isinstance(source, Path) else ()))
+        return replace(counts, sources=tuple(names))
+
+    @classmethod
+    def _counted(
+        cls,
+        make_counter: Callable[[CountingLimits], Counter],
+        corpus: Corpus,
+        checkpoints: Checkpoints | None,
+        *,
+        settings: CountSettings,
+        limits: CountingLimits,
+        progress: bool,
+    ) -> PretokenCounts:
+        if checkpoints is None:
+            counter = make_counter(limits)
+            report = count_corpus(counter, corpus, progress=progress)
+            return cls(settings, (), report, counter.take_sorted(), limits)
+        counts, report = count_with_checkpoints(
+            make_counter, corpus, checkpoints, settings=settings, limits=limits, progress=progress
+        )
+        return cls(settings, (), report, counts, limits)
 
     @classmethod
     def load(
@@ -284,6 +316,10 @@ class PretokenCounts:
 
 
 sum_of = sum  # of numbers: a class method has the name
+
+
+def _counter(pipeline: pipeline_json.Json, num_threads: int | None, limits: CountingLimits) -> Counter:
+    return counter_of(pipeline, num_threads, who="PretokenCounts.count()", limits=limits)
 
 
 def _fraction(weight: float | Fraction) -> Fraction:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hf_bpe.documents import BEGINNING, Position
 from hf_bpe.errors import CorpusError
+from hf_bpe.whole_files import locked, replaced
 
 _VERSION = 1
 _BOUND = np.dtype("<u8")
@@ -52,7 +53,7 @@ class Spool:
         self._settings = json.loads(json.dumps(settings))
         self._seconds = seconds
         self.folder.mkdir(exist_ok=True)
-        self._lock = locked(self.folder / "lock", target)
+        self._lock = locked_for(target, self.folder)
         try:
             if restart:
                 self._forget()
@@ -128,12 +129,8 @@ class Spool:
             "ids": self.ids,
             "bad_rows": self.bad_rows,
         }
-        half_written = self.folder / "checkpoint.json.new"
-        with half_written.open("wb") as file:
+        with replaced(self.folder / "checkpoint.json") as file:
             file.write(json.dumps(checkpoint, ensure_ascii=False).encode())
-            file.flush()
-            os.fsync(file.fileno())
-        half_written.replace(self.folder / "checkpoint.json")
         self._saved = time.monotonic()
 
     def finished(self) -> tuple[Path, Path]:
@@ -164,23 +161,16 @@ class Spool:
         self.close()
 
 
-def locked(path: Path, target: Path) -> IO[bytes]:
-    """Open a file that one process at a time may hold, where the platform has such locks.
+def locked_for(target: Path, folder: Path) -> IO[bytes]:
+    """Open the lock of a folder beside `target`, which one process at a time may hold.
 
     Raises:
         CorpusError: Another process holds it, and so encodes to `target`.
     """
-    file = path.open("ab")
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        pass
-    except OSError:
-        file.close()
-        raise CorpusError(f"another process is encoding to {target}.") from None
-    return file
+    lock = locked(folder / "lock")
+    if lock is None:
+        raise CorpusError(f"another process is encoding to {target}.")
+    return lock
 
 
 def _short(value: object) -> str:

@@ -1,0 +1,232 @@
+"""Counting that a stop costs a few minutes of: checkpoints on the way, and going on from the last one that is whole.
+
+Guarantee: counts, and hence merges, are those of a run without the stop. Counts of a checkpoint belong to the very
+place that it names, and a source that isn't the same, as far as it can tell, is refused.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from hf_bpe._native import Counter, SortedCounts
+from hf_bpe.bookmarks import Digest, replayed
+from hf_bpe.corpus import Corpus
+from hf_bpe.counting import CountingReport, count_corpus
+from hf_bpe.errors import CountsError
+from hf_bpe.limits import CountingLimits
+from hf_bpe.pretoken_counts.checkpoints import Checkpoint, CheckpointFolder
+from hf_bpe.pretoken_counts.settings import CountSettings
+from hf_bpe.text_batches import Batch
+
+CHECKPOINT_MINUTES = 10.0
+_VERSION = 1  # of places and digests; another size of batches has other digests
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where checkpoints go, how often, and where the first one to read is.
+
+    Attributes:
+        folder: Where they are written.
+        seconds: How often.
+        resume_from: The folder whose newest one is gone on from; None to begin with the first text.
+    """
+
+    folder: Path
+    seconds: float
+    resume_from: Path | None = None
+
+    @classmethod
+    def of(
+        cls, checkpoint_dir: str | Path | None, checkpoint_minutes: float, resume_from: str | Path | None
+    ) -> Checkpoints | None:
+        """Return what the arguments of `train` mean; None for no checkpoints.
+
+        Raises:
+            ValueError: The minutes are negative or no number.
+        """
+        if not isinstance(checkpoint_minutes, int | float) or not 0 <= checkpoint_minutes < float("inf"):
+            raise ValueError(f"checkpoint_minutes={checkpoint_minutes!r} is no number of minutes; give at least 0")
+        folder = checkpoint_dir if checkpoint_dir is not None else resume_from
+        if folder is None:
+            return None
+        return cls(Path(folder), checkpoint_minutes * 60, None if resume_from is None else Path(resume_from))
+
+
+def count_with_checkpoints(
+    make_counter: Callable[[CountingLimits], Counter],
+    corpus: Corpus,
+    checkpoints: Checkpoints,
+    *,
+    settings: CountSettings,
+    limits: CountingLimits,
+    progress: bool,
+) -> tuple[SortedCounts, CountingReport]:
+    """Count a corpus, or what a checkpoint left of it.
+
+    Args:
+        make_counter: Makes a counter that keeps to limits: what was counted before the last checkpoint, and the sum of
+            both, need their parts of the memory too.
+        corpus: The texts, not read yet.
+        checkpoints: Where to.
+        settings: How texts are cut.
+        limits: For all together.
+        progress: Whether to show a bar on stderr.
+
+    Raises:
+        CountsError: The checkpoints are damaged, of other settings, or would be written over.
+        CorpusError: The source isn't the same.
+        OSError: A checkpoint can't be written.
+    """
+    third = replace(limits, max_memory=limits.max_memory // 3)
+    with _folders(checkpoints) as (target, source):
+        if target.files() and (source is None or source.path != target.path):
+            raise CountsError(
+                f"{target.path} holds checkpoints; pass resume_from={str(target.path)!r} (--resume-from) to go on from "
+                "them, or remove them."
+            )
+        saved = None if source is None else source.newest(third)
+        if saved is None and source is not None and source.path != target.path:
+            raise CountsError(f"there is no checkpoint in {source.path} to go on from.")
+        run = _Run(make_counter(third), corpus, target, checkpoints.seconds, settings, third)
+        if saved is not None:
+            run.go_on(saved)
+        return run.counted(progress=progress)
+
+
+@contextmanager
+def _folders(checkpoints: Checkpoints) -> Iterator[tuple[CheckpointFolder, CheckpointFolder | None]]:
+    with CheckpointFolder.opened(checkpoints.folder) as target:
+        source = checkpoints.resume_from
+        if source is None or source.resolve() == checkpoints.folder.resolve():
+            yield target, None if source is None else target
+        elif not source.is_dir():
+            raise CountsError(f"there is no folder {str(source)!r} to go on from.")
+        else:
+            yield target, CheckpointFolder(source)
+
+
+class _Run:
+    """A count on its way."""
+
+    def __init__(
+        self,
+        counter: Counter,
+        corpus: Corpus,
+        folder: CheckpointFolder,
+        seconds: float,
+        settings: CountSettings,
+        limits: CountingLimits,
+    ) -> None:
+        self._counter, self._corpus, self._folder = counter, corpus, folder
+        self._seconds, self._settings, self._limits = seconds, settings, limits
+        self._identity = corpus.bookmark.identity()
+        self._counts: SortedCounts | None = None  # up to the last checkpoint
+        self._before = CountingReport()
+        self._digest = Digest()
+        self._place: Any = None
+        self._complete = False
+        self._saved = time.monotonic()
+
+    def go_on(self, saved: Checkpoint) -> None:
+        """Begin where a checkpoint ends.
+
+        Raises:
+            CountsError: It was made with other settings, or of another source.
+        """
+        told = saved.details["checkpoint"]
+        if told.get("version") != _VERSION:
+            raise CountsError(
+                f"{saved.path} has version {told.get('version')!r}; this version of hf_bpe goes on from {_VERSION}."
+            )
+        made = CountSettings(**{field.name: saved.details[field.name] for field in fields(CountSettings)})
+        made.check_same(self._settings, what=f"{saved.path} can't be gone on from")
+        _check_identity(saved.path, told["identity"], self._identity)
+        self._counts = saved.counts
+        self._before = CountingReport(**{field.name: saved.details[field.name] for field in fields(CountingReport)})
+        self._complete = told["complete"]
+        if self._complete and not self._corpus.bookmark.hashed:
+            return
+        self._place = told["place"]
+        bookmark = self._corpus.bookmark
+        batches = None
+        if bookmark.batches_from is not None and self._place is not None:
+            batches = bookmark.batches_from(self._place)
+        if batches is None:
+            batches = replayed(self._corpus.batches, told["rows"], told["digest"], bookmark.why_unlike)
+        self._digest = Digest(told["digest"], told["rows"])
+        self._corpus = replace(self._corpus, batches=batches)
+        self._complete = False
+
+    def counted(self, *, progress: bool) -> tuple[SortedCounts, CountingReport]:
+        """Count what is left, and return everything."""
+        if self._complete and self._counts is not None:
+            return self._counts, self._before
+        report = count_corpus(
+            self._counter, self._corpus, progress=progress, before=self._before, after=self._after_batch
+        )
+        return self._save(report, complete=True), report
+
+    def _after_batch(self, batch: Batch, report: CountingReport) -> None:
+        bookmark = self._corpus.bookmark
+        if bookmark.hashed:
+            self._digest.add(batch)
+        inside = bookmark.batches_from is not None and bookmark.place is None
+        if not inside and time.monotonic() - self._saved >= self._seconds:
+            self._save(report, complete=False)
+
+    def _save(self, report: CountingReport, *, complete: bool) -> SortedCounts:
+        new = self._counter.take_sorted()
+        parts = [new] if self._counts is None else [self._counts, new]
+        if len(parts) > 1:
+            new = SortedCounts.sum([(part, 1, 1) for part in parts], **self._limits.memory_arguments())
+        self._counts = new
+        if (place := self._corpus.bookmark.place) is not None:
+            self._place = place()
+        where: dict[str, Any] = {
+            "version": _VERSION,
+            "identity": self._identity,
+            "place": self._place,
+            "rows": self._digest.rows,
+            "digest": self._digest.hexdigest,
+            "complete": complete,
+        }
+        details = asdict(self._settings) | asdict(report) | {"sources": [], "checkpoint": where}
+        details["split_pattern"] = self._settings.split_pattern
+        self._folder.write(new, details)
+        self._saved = time.monotonic()
+        return new
+
+
+def _check_identity(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Raise unless two sources are the same by what they tell of themselves.
+
+    Raises:
+        CountsError: They aren't. The message names what differs.
+    """
+    if before == now:
+        return
+    name = next(name for name in [*now, *before] if before.get(name) != now.get(name))
+    if name == "files":
+        raise CountsError(f"{path} can't be gone on from: {_changed_file(before['files'], now['files'])}.")
+    raise CountsError(
+        f"{path} can't be gone on from: its source had {name}={before.get(name)!r}, and this one has "
+        f"{name}={now.get(name)!r}."
+    )
+
+
+def _changed_file(before: list[Any], now: list[Any]) -> str:
+    """Return what has become of the first file that isn't as it was."""
+    for (old, *was), (new, *found) in zip(before, now, strict=False):
+        if old != new:
+            return f"file {old} was counted where {new} comes now"
+        if was[0] != found[0]:
+            return f"file {old} had {was[0]:,} bytes and has {found[0]:,}"
+        if was[1] != found[1]:
+            return f"file {old} was written to since: its time of modification is another one"
+    return f"there were {len(before):,} files and there are {len(now):,}"
