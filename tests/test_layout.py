@@ -19,7 +19,7 @@ LAYERS: tuple[set[str], ...] = (
     {"character_pipeline", "html_text", "known_encodings", "pipeline_identity", "shown_text", "vocabulary"},
     {"formats", "special_tokens"},
     {"auto", "backend", "columns", "corpus", "documents", "encoding", "inputs", "loading", "saving", "tiktoken_rules"},
-    {"batch", "counting", "methods", "pretoken_counts", "retraining", "training"},
+    {"batch", "counting", "methods", "pretoken_counts", "retraining", "segmenting", "training", "training_sources"},
     {"tokenizer"},
     {"chunking", "fingerprinting", "from_formats", "token_files"},
     {"chat", "verification"},
