@@ -150,7 +150,7 @@ def counting_pipeline(pipeline: Json) -> Json:
 
 
 def cut_at_strings(pipeline: Json, strings: Iterable[str]) -> Json:
-    """Return `pipeline` without these strings in any pretoken: they are cut out first, the longest where several begin."""
+    """Return `pipeline` with these strings in no pretoken: they are cut out first, the longest where several begin."""
     longest_first = sorted(strings, key=len, reverse=True)
     if not longest_first:
         return pipeline

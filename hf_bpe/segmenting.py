@@ -1,7 +1,7 @@
 """Word borders while training, for languages that are written without spaces.
 
-Each *distinct* pretoken is cut once, so a slow segmenter costs little, and the result hangs on the counts alone: batches,
-threads and the order of texts make no difference. Nothing of it is needed to encode: only merges are learned.
+Each *distinct* pretoken is cut once, so a slow segmenter costs little, and the result hangs on the counts alone:
+batches, threads and the order of texts make no difference. Nothing of it is needed to encode: only merges are learned.
 """
 
 from __future__ import annotations
@@ -141,5 +141,6 @@ def _from_utf16(text: str, offsets: list[int]) -> list[int]:
 
 def _missing(name: str, package: str, error: ImportError) -> ImportError:
     return ImportError(
-        f"segmenter={name!r} needs {package} ({error}). Install it with `pip install hf-bpe[{name}]`, or give a callable."
+        f"segmenter={name!r} needs {package} ({error}). "
+        f"Install it with `pip install hf-bpe[{name}]`, or give a callable."
     )

@@ -147,7 +147,7 @@ def characters_of(initial_alphabet: Iterable[str] | None) -> tuple[str, ...] | N
 
 
 def padding_tokens(vocab: Sequence[str], multiple: int | None) -> list[str]:
-    """Return `<|pad_0|>`, `<|pad_1|>` and so on: as many as make the vocabulary a multiple. Names that are taken are skipped.
+    """Return `<|pad_0|>`, `<|pad_1|>` and so on, names that aren't taken: as many as make the vocabulary a multiple.
 
     Example:
         >>> padding_tokens(["a", "<|pad_0|>", "b"], 5)

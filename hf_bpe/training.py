@@ -137,15 +137,15 @@ def train(
         temperature: Instead: each source gets the share that its bytes to the power of 1 / `temperature` have. 1 leaves
             them as they are, 2 takes the square root, and the higher, the more equal they are.
         quota: The least share of the learned tokens that a source is to use most, such as `{"zh": 0.3}`. Merges are
-            learned as ever while all quotas can be met by what is still to come; from then on, the most frequent pair is
-            merged of those that a source uses most whose quota isn't met. So the least frequent tokens are given up,
+            learned as ever while all quotas can be met by what is still to come; from then on, the most frequent pair
+            is merged of those that a source uses most whose quota isn't met. So the least frequent tokens are given up,
             and a quota that is met anyway changes nothing. The two phases are those of the hybrid form of parity-aware
             BPE (Foroutan et al. 2025, arXiv 2508.04796; `ParityBpeTrainer` in tokenizers 0.23.3), where the source that
             compresses worst chooses its own most frequent pair; here a quota chooses, and pairs count as in all
             sources together. Where a source has no pairs left, a warning says what is missing.
         vocab_size: The number of tokens, special tokens and 256 bytes included.
-        pad_to_multiple_of: If given, special tokens `<|pad_0|>`, `<|pad_1|>` ... follow all others until their number is
-            a multiple of this, such as 128.
+        pad_to_multiple_of: If given, special tokens `<|pad_0|>`, `<|pad_1|>` ... follow all others until their number
+            is a multiple of this, such as 128.
         alphabet: `"bytes"` or `"characters"`: what words are cut into.
         split_pattern: `"llama3"` (the default for bytes), `"gpt2"`, `"cl100k"`, `"o200k"`, `"qwen2"`, or any regex.
             Merges stay inside the pieces that it cuts.
@@ -173,13 +173,13 @@ def train(
         max_digits: How many digits a learned token may hold, of any script; with 0 no digit is merged with anything.
             Numbers are cut where the merges cut them: from the left, mostly.
         protected: Strings that are always one token each, in any text, and never a part of another one. They are added
-            tokens behind the special ones, but not special: they are decoded as text. Training cuts the corpus at them, after normalizing; encoding
-            does so before.
+            tokens behind the special ones, but not special: they are decoded as text. Training cuts the corpus at them,
+            after normalizing; encoding does so before.
         segmenter: Where words begin in languages without spaces, while training only: merges never cross the borders.
             `"jieba"` for Chinese, `"icu"` for these and Japanese, Thai, Lao, Khmer and Burmese, or a callable from a
             pretoken (str) to its words (list of str) or to the offsets of borders (list of int). It is called once for
-            each distinct pretoken, after normalizing. Those named leave pretokens of other scripts whole, and a space on
-            the word behind it.
+            each distinct pretoken, after normalizing. Those named leave pretokens of other scripts whole, and a space
+            on the word behind it.
         text_column: The column to read of tables and datasets.
         num_threads: How many threads count; by default all cores, within `RAYON_NUM_THREADS`.
         progress: Whether to show a bar on stderr.
@@ -372,7 +372,7 @@ def _finished(
     may_exceed: bool = False,
     pad: int | None = None,
 ) -> tuple[pipeline_json.Json, TrainingReport]:
-    """Return `pipeline` with what was learned, padded, and the whole report; warn or raise where the size is another."""
+    """Return `pipeline` with what was learned, padded, and the report; warn or raise where the size is another."""
     vocab, merges = learned
     shortfall = _shortfall(len(vocab), trainer)
     if trainer.characters and not may_exceed and len(vocab) > trainer.vocab_size:

@@ -1,7 +1,7 @@
 """Training from several sources: what each weighs, what it is to get, and what it got.
 
-Counts of each source stay apart while merges are learned from their weighted sum, so that the report is exact: it says how
-many tokens each source takes, and which source used a token most.
+Counts of each source stay apart while merges are learned from their weighted sum, so that the report is exact: it says
+how many tokens each source takes, and which source used a token most.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def digits(token: bytes) -> int:
 
 
 def is_within_a_script(token: bytes) -> bool:
-    """Whether a token is of Latin, Greek, Cyrillic, Hangul or Japanese letters and what has no script, by their names."""
+    """Whether a token is of letters of one script and of what has none, by the names of its characters."""
     try:
         text = token.decode()
     except UnicodeDecodeError:

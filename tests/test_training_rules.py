@@ -65,7 +65,7 @@ def test_tokens_hold_so_many_digits_at_most(most: int, tmp_path: Path) -> None:
     assert model["merges"] == slow_merges(lambda token: slow_training.digits(token) <= most)
     found = max(slow_training.digits(bytes_of(token)) for token in model["vocab"])
     assert found == most
-    assert equal_in_stock(tokenizer, tmp_path, TEXTS + [*HOSTILE.values()])
+    assert equal_in_stock(tokenizer, tmp_path, [*TEXTS, *HOSTILE.values()])
 
 
 def test_tokens_are_of_one_script(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_tokens_are_of_one_script(tmp_path: Path) -> None:
     model = model_of(tokenizer)
     assert model["merges"] == slow_merges(slow_training.is_within_a_script)
     assert model["merges"] != model_of(train())["merges"]
-    assert equal_in_stock(tokenizer, tmp_path, TEXTS + [*HOSTILE.values()])
+    assert equal_in_stock(tokenizer, tmp_path, [*TEXTS, *HOSTILE.values()])
     text = "wordслово的word"
     tokens = [tokenizer.decode([token]) for token in tokenizer.encode(text)]
     assert "".join(tokens) == text, "no token has a part of a character and another one"
@@ -120,8 +120,9 @@ def test_protected_strings_are_one_token_each_and_no_part_of_another(tmp_path: P
     assert tokenizer.tokenize("x<br>y_<br><br>") == ["x", "<br>", "y", "_", "<br><br>"]
     assert tokenizer.decode(tokenizer.encode("the<br>_"), skip_special_tokens=True) == "the<br>_"
     learned = ["".join(pair) for pair in model_of(tokenizer)["merges"]]
-    assert learned and not [token for token in learned if "_" in token or "<br>" in token]
-    assert equal_in_stock(tokenizer, tmp_path, texts + [*HOSTILE.values()])
+    assert len(learned) > 5
+    assert not [token for token in learned if "_" in token or "<br>" in token]
+    assert equal_in_stock(tokenizer, tmp_path, [*texts, *HOSTILE.values()])
 
 
 def test_training_cuts_at_protected_strings_as_encoding_does() -> None:
@@ -148,7 +149,7 @@ def test_a_vocabulary_is_rounded_up_with_named_tokens(multiple: int, tmp_path: P
     assert padded.convert_tokens_to_ids([f"<|pad_{number}|>" for number in range(added)]) == [*range(300, 300 + added)]
     assert padded.decode([*plain.encode("word"), *range(300, 300 + added)], skip_special_tokens=True) == "word"
     assert model_of(padded)["merges"] == model_of(plain)["merges"]
-    assert equal_in_stock(padded, tmp_path, TEXTS + [*HOSTILE.values()])
+    assert equal_in_stock(padded, tmp_path, [*TEXTS, *HOSTILE.values()])
 
 
 def test_padding_tokens_leave_out_names_that_are_taken() -> None:

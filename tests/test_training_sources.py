@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import warnings
 from fractions import Fraction
 from pathlib import Path
@@ -187,7 +188,8 @@ def test_characters_have_sources_too() -> None:
 
     learned = tokenizer.training_report.merges
     zh = next(source for source in tokenizer.training_report.sources if source.name == "zh")
-    assert zh.used_most >= learned * 0.3 and zh.missing == 0
+    assert zh.used_most >= learned * 0.3
+    assert zh.missing == 0
     assert zh.tokens == sum(len(tokenizer.encode_ordinary(text)) for text in ZH)
 
 
@@ -212,10 +214,8 @@ def test_a_source_without_enough_pairs_is_told() -> None:
     ids=str,
 )
 def test_options_that_mean_nothing_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(ValueError, match=re.escape(message)):
         hf_bpe.train(sources=SOURCES, vocab_size=300, progress=False, **options)
-
-    assert message in str(raised.value)
 
 
 def test_options_of_sources_need_sources() -> None:

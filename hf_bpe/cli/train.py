@@ -26,19 +26,18 @@ Examples:
 
     hf-bpe train --from-counts a.parquet b.parquet --vocab-size 32000 --out my-tokenizer
 
-    hf-bpe train --source 'en=en/*.txt' --source zh=zh.jsonl --weight en=0.7 --weight zh=0.3 --vocab-size 32000 --out both
+    hf-bpe train --source 'en=en/*.txt' --source zh=zh.jsonl --quota zh=0.3 --vocab-size 32000 --out both
 
     zcat corpus.gz | hf-bpe train - --vocab-size 8000 --split-pattern gpt2 --out my-tokenizer
 """
 
-Sources = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="SOURCE",
-        help="Files, directories or globs of text, JSON lines, Parquet or Arrow, compressed or not; - is stdin.",
-        show_default=False,
-    ),
-]
+_SOURCE = typer.Argument(
+    metavar="SOURCE",
+    help="Files, directories or globs of text, JSON lines, Parquet or Arrow, compressed or not; - is stdin.",
+    show_default=False,
+)
+Sources = Annotated[list[str], _SOURCE]
+OptionalSources = Annotated[list[str] | None, _SOURCE]
 NamedSources = Annotated[
     list[str],
     typer.Option(
@@ -129,7 +128,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the tokeni
 def train(
     vocab_size: VocabSize,
     out: Out,
-    sources: Sources = None,
+    sources: OptionalSources = None,
     named_sources: NamedSources = [],  # noqa: B006 (typer copies defaults)
     weights: Weights = [],  # noqa: B006
     temperature: Temperature = None,
@@ -288,8 +287,8 @@ def _summarize(tokenizer: Any, seconds: float) -> None:
     message(f"{len(tokenizer):,} tokens from {report.bytes:,} bytes in {seconds:.1f} s{skipped_rows(report)}")
     for source in report.sources:
         message(
-            f"{printable(source.name)}: {source.share:.1%} of the training, {source.bytes_per_token:.3f} bytes a token, "
-            f"uses {source.used_most:,} learned tokens most"
+            f"{printable(source.name)}: {source.share:.1%} of the training, "
+            f"{source.bytes_per_token:.3f} bytes a token, uses {source.used_most:,} learned tokens most"
         )
     if tokenizer.chat_template is not None:
         ids = ", ".join(map(str, chat.stop_ids(tokenizer)))
