@@ -293,6 +293,8 @@ class Counter:
         vocab_size: int,
         min_frequency: int = 0,
         max_token_length: int | None = None,
+        within_scripts: bool = False,
+        max_digits: int | None = None,
         characters: bool = False,
         initial_alphabet: Sequence[str] | None = None,
         limit_alphabet: int | None = None,
@@ -333,9 +335,21 @@ class SortedCounts:
     def text_bytes(self) -> int: ...
     @property
     def in_file(self) -> bool: ...
+    def corpus_bytes(self) -> int: ...
     def most_common(self, number: int) -> list[tuple[bytes, int]]: ...
     def chunks(self) -> CountsChunks: ...
     def __len__(self) -> int: ...
+
+def learn_from_sources(
+    parts: Sequence[tuple[SortedCounts, int]],
+    *,
+    quotas: Sequence[tuple[int, int, int]],
+    settings: dict[str, object],
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[
+    tuple[list[str], list[tuple[str, str]]],
+    tuple[int, list[int], list[int], list[tuple[int, int, list[int]]], list[int]],
+]: ...
 
 @final
 class CountsChunks:

@@ -149,6 +149,18 @@ def counting_pipeline(pipeline: Json) -> Json:
     return empty_pipeline() | {name: pipeline.get(name) for name in ("normalizer", "pre_tokenizer", "decoder")}
 
 
+def cut_at_strings(pipeline: Json, strings: Iterable[str]) -> Json:
+    """Return `pipeline` with these strings in no pretoken: they are cut out first, the longest where several begin."""
+    longest_first = sorted(strings, key=len, reverse=True)
+    if not longest_first:
+        return pipeline
+    pattern = {"Regex": "|".join(map(re.escape, longest_first))}
+    split = {"type": "Split", "pattern": pattern, "behavior": "Removed", "invert": False}
+    rest = pipeline.get("pre_tokenizer")
+    steps = [split] if rest is None else [split, rest]
+    return pipeline | {"pre_tokenizer": {"type": "Sequence", "pretokenizers": steps}}
+
+
 def is_byte_level(pre_tokenizer: Json | None) -> bool:
     """Whether a pre-tokenizer makes bytes of characters: words are then counted as bytes."""
     if pre_tokenizer is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from operator import index
 from typing import Any, SupportsIndex
 
@@ -13,7 +14,7 @@ from hf_bpe.errors import TrainingError
 BYTE_TOKENS: tuple[str, ...] = tuple(f"<0x{byte:02X}>" for byte in range(256))
 """The tokens that spell a character outside the vocabulary, byte by byte, as SentencePiece writes them."""
 
-_OPTIONAL_NUMBERS = ("max_token_length", "num_threads", "limit_alphabet")
+_OPTIONAL_NUMBERS = ("max_token_length", "num_threads", "limit_alphabet", "max_digits", "pad_to_multiple_of")
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class TrainerSettings:
         special_tokens_last: Whether they get the last ids.
         min_frequency: How often a pair has to occur to be merged.
         max_token_length: Merges of merged tokens are shorter than this.
+        within_scripts: Whether merged tokens are of one script.
+        max_digits: How many digits a merged token holds at most.
         characters: Whether words are cut into characters, not bytes.
         initial_alphabet: Characters that get an id, seen or not; None for all bytes, or no characters.
         limit_alphabet: How many characters get an id at most.
@@ -39,6 +42,8 @@ class TrainerSettings:
     special_tokens_last: bool = False
     min_frequency: int = 0
     max_token_length: int | None = None
+    within_scripts: bool = False
+    max_digits: int | None = None
     characters: bool = False
     initial_alphabet: Sequence[str] | None = None
     limit_alphabet: int | None = None
@@ -52,6 +57,7 @@ class TrainerSettings:
             vocab_size=self.vocab_size,
             min_frequency=self.min_frequency,
             max_token_length=self.max_token_length,
+            max_digits=self.max_digits,
             limit_alphabet=self.limit_alphabet,
         )
         for name in ("continuing_subword_prefix", "end_of_word_suffix"):
@@ -96,7 +102,7 @@ def check_numbers(**numbers: object) -> None:
         TypeError: An argument isn't a whole number.
         ValueError: A number is out of its range.
     """
-    least_of = {"vocab_size": None, "num_threads": 1, "limit_alphabet": 1}
+    least_of = {"vocab_size": None, "num_threads": 1, "limit_alphabet": 1, "pad_to_multiple_of": 1}
     for name, number in numbers.items():
         least = least_of.get(name, 0)
         if number is None and name in _OPTIONAL_NUMBERS:
@@ -138,3 +144,35 @@ def characters_of(initial_alphabet: Iterable[str] | None) -> tuple[str, ...] | N
             raise ValueError(f"initial_alphabet holds single characters, got {character!r}")
         check_text("initial_alphabet: the string", character)
     return characters
+
+
+def padding_tokens(vocab: Sequence[str], multiple: int | None) -> list[str]:
+    """Return `<|pad_0|>`, `<|pad_1|>` and so on, names that aren't taken: as many as make the vocabulary a multiple.
+
+    Example:
+        >>> padding_tokens(["a", "<|pad_0|>", "b"], 5)
+        ['<|pad_1|>', '<|pad_2|>']
+    """
+    missing = -len(vocab) % multiple if multiple else 0
+    taken = set(vocab)
+    free = (name for number in count() if (name := f"<|pad_{number}|>") not in taken)
+    return list(islice(free, missing))
+
+
+def protected_strings(protected: Iterable[str]) -> tuple[str, ...]:
+    """Return the strings that are to be tokens of their own, once each.
+
+    Raises:
+        TypeError: They are one str, or there is something else among them.
+        ValueError: One is empty, or holds what is no character.
+    """
+    if isinstance(protected, str):
+        raise TypeError(f"protected is a list of strings; write [{protected!r}]")
+    strings = tuple(dict.fromkeys(protected))
+    for string in strings:
+        if not isinstance(string, str):
+            raise TypeError(f"protected holds strings, got {string!r}")
+        if not string:
+            raise ValueError("a protected string is empty")
+        check_text("the protected string", string)
+    return strings

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections import Counter as Counts
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from tqdm.auto import tqdm
 
 from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
-from hf_bpe._native import Counter, Tokenizer
+from hf_bpe._native import Counter, Tokenizer, learn_from_sources
 from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.corpus import Corpus, Source, open_corpus
 from hf_bpe.counting import CountingReport, count_corpus, counter_of, warn_of_cuts
@@ -30,8 +31,10 @@ from hf_bpe.errors import CountsError, TrainingError
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
 from hf_bpe.pretoken_counts.resuming import CHECKPOINT_MINUTES, Checkpoints
+from hf_bpe.segmenting import Segmenter, cut_at_words, segmenter_of
 from hf_bpe.special_tokens import to_flags
 from hf_bpe.trainer_settings import TrainerSettings
+from hf_bpe.training_sources import Balance, CountedSource, SourceReport
 
 if TYPE_CHECKING:
     from hf_bpe.tokenizer import HfBpeTokenizer
@@ -52,6 +55,9 @@ class TrainingReport:
         merges: How many merges were learned.
         vocab_size: How many tokens there are.
         shortfall: Why there are fewer or more tokens than asked for; None when there are just as many.
+        sources: What each source gave and got, where there are several.
+        used_most_by: For each learned token, the source that used it most when it was made, weights applied; of equals
+            the first.
     """
 
     texts: int = 0
@@ -64,13 +70,20 @@ class TrainingReport:
     bad_rows: int = 0
     cut_pretokens: int = 0
     spilled_bytes: int = 0
+    sources: tuple[SourceReport, ...] = ()
+    used_most_by: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
 
 
 def train(
     source: Source = None,
     *,
     files: Sequence[str | Path] | None = None,
+    sources: Mapping[str, Any] | None = None,
+    weights: Mapping[str, float] | None = None,
+    temperature: float | None = None,
+    quota: Mapping[str, float] | None = None,
     vocab_size: int,
+    pad_to_multiple_of: int | None = None,
     alphabet: str = "bytes",
     split_pattern: str | None = None,
     normalizer: object = None,
@@ -87,6 +100,10 @@ def train(
     limit_alphabet: int | None = None,
     min_frequency: int = 2,
     max_token_length: int | None = None,
+    within_scripts: bool = False,
+    max_digits: int | None = None,
+    protected: Iterable[str] = (),
+    segmenter: Segmenter | None = None,
     text_column: str = "text",
     num_threads: int | None = None,
     progress: bool = True,
@@ -115,7 +132,24 @@ def train(
         files: Paths, directories and globs, instead of `source`. `*.jsonl`, `*.ndjson` and `*.json` are JSON lines,
             `*.parquet` and `*.arrow` are tables, and their rows are texts; all others are text in UTF-8, and each line,
             with its `\\n`, is one. All but tables may be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
+        sources: Several sources by name, instead of `source`: each anything that `source` may be, or a list of
+            `pathlib.Path` to read as `files`. The report then says what each got. All count as they are, as one corpus
+            would, unless there are `weights` or a `temperature`.
+        weights: The share of the training that each source is to stand for, whatever its size, in any unit:
+            `{"zh": 0.3, "en": 0.7}`. Then `min_frequency` is compared with the weighted count, where all sources
+            together have the size that they have.
+        temperature: Instead: each source gets the share that its bytes to the power of 1 / `temperature` have. 1 leaves
+            them as they are, 2 takes the square root, and the higher, the more equal they are.
+        quota: The least share of the learned tokens that a source is to use most, such as `{"zh": 0.3}`. Merges are
+            learned as ever while all quotas can be met by what is still to come; from then on, the most frequent pair
+            is merged of those that a source uses most whose quota isn't met. So the least frequent tokens are given up,
+            and a quota that is met anyway changes nothing. The two phases are those of the hybrid form of parity-aware
+            BPE (Foroutan et al. 2025, arXiv 2508.04796; `ParityBpeTrainer` in tokenizers 0.23.3), where the source that
+            compresses worst chooses its own most frequent pair; here a quota chooses, and pairs count as in all
+            sources together. Where a source has no pairs left, a warning says what is missing.
         vocab_size: The number of tokens, special tokens and 256 bytes included.
+        pad_to_multiple_of: If given, special tokens `<|pad_0|>`, `<|pad_1|>` ... follow all others until their number
+            is a multiple of this, such as 128.
         alphabet: `"bytes"` or `"characters"`: what words are cut into.
         split_pattern: `"llama3"` (the default for bytes), `"gpt2"`, `"cl100k"`, `"o200k"`, `"qwen2"`, or any regex.
             Merges stay inside the pieces that it cuts.
@@ -138,6 +172,18 @@ def train(
         limit_alphabet: For characters: how many to keep; the most frequent, of equals those of lowest code points.
         min_frequency: How often a pair has to occur to be merged.
         max_token_length: If given, merges of merged tokens are shorter than this, in bytes or characters.
+        within_scripts: Whether every learned token is of one script, apart from what scripts share (spaces, 0 to 9,
+            punctuation, marks), and whole characters or a part of one. Japanese is one script, Han included.
+        max_digits: How many digits a learned token may hold, of any script; with 0 no digit is merged with anything.
+            Numbers are cut where the merges cut them: from the left, mostly.
+        protected: Strings that are always one token each, in any text, and never a part of another one. They are added
+            tokens behind the special ones, but not special: they are decoded as text. Training cuts the corpus at them,
+            after normalizing; encoding does so before.
+        segmenter: Where words begin in languages without spaces, while training only: merges never cross the borders.
+            `"jieba"` for Chinese, `"icu"` for these and Japanese, Thai, Lao, Khmer and Burmese, or a callable from a
+            pretoken (str) to its words (list of str) or to the offsets of borders (list of int). It is called once for
+            each distinct pretoken, after normalizing. Those named leave pretokens of other scripts whole, and a space
+            on the word behind it.
         text_column: The column to read of tables and datasets.
         num_threads: How many threads count; by default all cores, within `RAYON_NUM_THREADS`.
         progress: Whether to show a bar on stderr.
@@ -183,7 +229,13 @@ def train(
 
     if alphabet not in ("bytes", "characters"):
         raise ValueError(f"alphabet is 'bytes' or 'characters', got {alphabet!r}")
-    checks.check_numbers(num_threads=num_threads)
+    checks.check_numbers(num_threads=num_threads, pad_to_multiple_of=pad_to_multiple_of)
+    balance = Balance(weights, temperature, quota)
+    _check_sources(sources, source, files, balance)
+    strings = checks.protected_strings(protected)
+    cut = None if segmenter is None else segmenter_of(segmenter)
+    if cut is not None and (end_of_word_suffix or continuing_subword_prefix):
+        raise ValueError("segmenter has no use for an affix: a word that it cuts is no word to end or to continue")
     if unk_token is not None:
         settings["unk_token"] = unk_token
     chat_format = chat_template if isinstance(chat_template, str) and "{" not in chat_template else None
@@ -192,6 +244,7 @@ def train(
     specials = _special_tokens(special_tokens, settings)
     if chat_format is not None:
         specials = _with_chat_tokens(specials, chat_format, has_bos=settings.get("bos_token") is not None)
+    specials += _protected_tokens(strings, specials)
     options = CharacterOptions(
         split_pattern=split_pattern,
         pre_tokenizer=pre_tokenizer,
@@ -210,6 +263,8 @@ def train(
         special_tokens_last=special_tokens_last,
         min_frequency=min_frequency,
         max_token_length=max_token_length,
+        within_scripts=within_scripts,
+        max_digits=max_digits,
         characters=alphabet == "characters",
         initial_alphabet=options.initial_alphabet,
         limit_alphabet=limit_alphabet,
@@ -221,9 +276,20 @@ def train(
         max_memory=max_memory, temporary_directory=temporary_directory, max_pretoken_bytes=max_pretoken_bytes
     )
     checkpoints = Checkpoints.of(checkpoint_dir, checkpoint_minutes, resume_from)
-    counts = source if isinstance(source, PretokenCounts) and files is None else None
+    if checkpoints is not None and sources is not None:
+        raise ValueError(
+            "checkpoint_dir and resume_from are for one source: count each of several with "
+            "PretokenCounts.count(checkpoint_dir=...), and give the counts as sources"
+        )
+    given = [source] if sources is None and files is None else list((sources or {}).values())
+    counted = [part for part in given if isinstance(part, PretokenCounts)]
+    counts = counted[0] if counted else None
     if counts is not None:
-        _check_alphabet(counts, alphabet)
+        if strings:
+            raise ValueError("protected has to be known before texts are counted: give texts, not counts")
+        for part in counted:
+            _check_alphabet(part, alphabet)
+            counts.settings.check_same(part.settings, what="counts of these sources don't go together")
     if trainer.characters:
         if counts is not None and split_pattern is None and pre_tokenizer is None:
             options = replace(options, pre_tokenizer=counts.settings.pre_tokenizer)
@@ -235,15 +301,37 @@ def train(
     if counts is not None:
         pipeline = _pipeline_of_counts(pipeline, counts.settings, split_pattern or pre_tokenizer, normalizer)
     trainer.check_room()
-    counter = counter_of(pipeline, num_threads, who="train()", limits=limits)
-    corpus: Corpus | PretokenCounts
     if counts is not None:
-        corpus = counts
+        limits = replace(limits, max_pretoken_bytes=counts.settings.max_pretoken_bytes)
+    counting = pipeline_json.cut_at_strings(pipeline, strings)
+
+    def new_counter() -> Counter:
+        return counter_of(counting, num_threads, who="train()", limits=limits)
+
+    def opened(part: Any) -> Corpus | PretokenCounts:
+        if isinstance(part, PretokenCounts):
+            return part
+        if isinstance(part, list) and part and all(isinstance(path, Path) for path in part):
+            return open_corpus(files=part, text_column=text_column, skip_bad_rows=skip_bad_rows)
+        return open_corpus(part, text_column=text_column, skip_bad_rows=skip_bad_rows)
+
+    counter = new_counter()
+    if sources is not None:
+        parts = [_counted(name, new_counter(), opened(part), cut, progress=progress) for name, part in sources.items()]
+        trained, report = _train_sources(
+            pipeline, parts, balance, trainer, specials, pad_to_multiple_of, progress=progress
+        )
     else:
-        corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
-    if checkpoints is not None:
-        corpus = _with_checkpoints(pipeline, num_threads, corpus, checkpoints, limits, progress=progress)
-    trained, report = train_pipeline(pipeline, counter, corpus, trainer, specials, progress=progress)
+        corpus = (
+            opened(source)
+            if files is None
+            else open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+        )
+        if checkpoints is not None:
+            corpus = _with_checkpoints(counting, num_threads, corpus, checkpoints, limits, progress=progress)
+        trained, report = train_pipeline(
+            pipeline, counter, corpus, trainer, specials, progress=progress, cut=cut, pad=pad_to_multiple_of
+        )
     tokenizer = HfBpeTokenizer(tokenizer_object=Tokenizer.from_json(json.dumps(trained)), **settings)
     tokenizer.training_report = report
     if chat_format is not None:
@@ -264,6 +352,8 @@ def train_pipeline(
     length: int | None = None,
     renamed: Mapping[str, str] | None = None,
     may_exceed: bool = False,
+    cut: Callable[[str], list[int]] | None = None,
+    pad: int | None = None,
 ) -> tuple[pipeline_json.Json, TrainingReport]:
     """Read a corpus and return `pipeline` with the vocabulary that it gives, and what was read and made.
 
@@ -277,26 +367,43 @@ def train_pipeline(
         length: The number of texts, for the bar.
         renamed: New names for special tokens that the pipeline speaks of, by their old names.
         may_exceed: Whether characters that are more than the tokens asked for are a warning, not an error.
+        cut: What gives the borders of words in a pretoken; None for none.
+        pad: A number that the vocabulary is to be a multiple of; None for any.
     """
     read = _count(counter, corpus, progress=progress, length=length)
+    if cut is not None:
+        cut_at_words(counter.take_sorted(), cut, counter)
     distinct = len(counter)
     vocab, merges = _learn(counter, trainer, progress=progress)
+    report = TrainingReport(**asdict(read), spilled_bytes=counter.spilled_bytes, distinct_pretokens=distinct)
+    return _finished(pipeline, (vocab, merges), report, trainer, specials, renamed, may_exceed=may_exceed, pad=pad)
+
+
+def _finished(
+    pipeline: pipeline_json.Json,
+    learned: tuple[list[str], list[tuple[str, str]]],
+    report: TrainingReport,
+    trainer: TrainerSettings,
+    specials: list[pipeline_json.Json],
+    renamed: Mapping[str, str] | None = None,
+    *,
+    may_exceed: bool = False,
+    pad: int | None = None,
+) -> tuple[pipeline_json.Json, TrainingReport]:
+    """Return `pipeline` with what was learned, padded, and the report; warn or raise where the size is another."""
+    vocab, merges = learned
     shortfall = _shortfall(len(vocab), trainer)
-    report = TrainingReport(
-        **asdict(read),
-        spilled_bytes=counter.spilled_bytes,
-        distinct_pretokens=distinct,
-        merges=len(merges),
-        vocab_size=len(vocab),
-        shortfall=shortfall,
-    )
     if trainer.characters and not may_exceed and len(vocab) > trainer.vocab_size:
         raise TrainingError(
             f"vocab_size={trainer.vocab_size} is too small: special tokens and the characters of the corpus take "
             f"{len(vocab)}. Use a larger vocab_size, or limit_alphabet to keep the most frequent characters."
         )
     if shortfall is not None:
-        warnings.warn(shortfall, stacklevel=3)
+        warnings.warn(shortfall, stacklevel=4)
+    padding = checks.padding_tokens(vocab, pad)
+    vocab = vocab + padding
+    specials = specials + [added_token_json(token) for token in padding]
+    report = replace(report, merges=len(merges), vocab_size=len(vocab), shortfall=shortfall)
     affixes = {
         "continuing_subword_prefix": trainer.continuing_subword_prefix,
         "end_of_word_suffix": trainer.end_of_word_suffix,
@@ -335,6 +442,114 @@ def _with_checkpoints(
     )
     warn_of_cuts(counts.report.cut_pretokens, limits.max_pretoken_bytes, stacklevel=3)
     return counts
+
+
+def _counted(
+    name: str,
+    counter: Counter,
+    corpus: Corpus | PretokenCounts,
+    cut: Callable[[str], list[int]] | None,
+    *,
+    progress: bool,
+) -> CountedSource:
+    """Count one source of several."""
+    if isinstance(corpus, PretokenCounts):
+        counts, read = corpus._counts, corpus.report
+    else:
+        read = count_corpus(counter, corpus, progress=progress)
+        warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes, stacklevel=4)
+        counts = counter.take_sorted()
+    if cut is not None:
+        cut_at_words(counts, cut, counter)
+        counts = counter.take_sorted()
+    return CountedSource(name, counts, read, counter.spilled_bytes)
+
+
+def _train_sources(
+    pipeline: pipeline_json.Json,
+    parts: list[CountedSource],
+    balance: Balance,
+    trainer: TrainerSettings,
+    specials: list[pipeline_json.Json],
+    pad: int | None,
+    *,
+    progress: bool,
+) -> tuple[pipeline_json.Json, TrainingReport]:
+    """Learn from counts of several sources, and say what each got."""
+    names = [part.name for part in parts]
+    sizes = [part.counts.corpus_bytes() for part in parts]
+    multipliers, one = balance.multipliers(names, sizes)
+    settings = trainer.arguments()
+    settings["min_frequency"] = min(max(1, trainer.min_frequency) * one, 2**63 - 1)
+    with merging_bar(progress=progress) as show:
+        learned, (distinct, _, tokens, uses, missing) = learn_from_sources(
+            [(part.counts, multiplier) for part, multiplier in zip(parts, multipliers, strict=True)],
+            quotas=balance.native_quotas(names),
+            settings=settings,
+            progress=show,
+        )
+        show(len(learned[1]), len(learned[1]) + max(0, trainer.vocab_size - len(learned[0])))
+    vocab, _ = learned
+    used_most = {vocab[token]: names[source] for token, source, _ in reversed(uses)}
+    numbers = Counts(used_most.values())
+    total = sum(size * multiplier for size, multiplier in zip(sizes, multipliers, strict=True))
+    quotas = balance.quotas or {}
+    reports = tuple(
+        SourceReport(
+            name=part.name,
+            texts=part.read.texts,
+            bytes=sizes[at],
+            share=sizes[at] * multipliers[at] / total if total else 0.0,
+            tokens=tokens[at],
+            used_most=numbers[part.name],
+            quota=quotas.get(part.name),
+            missing=missing[at],
+        )
+        for at, part in enumerate(parts)
+    )
+    for lacking in (report for report in reports if report.missing):
+        warnings.warn(
+            f"quota: {lacking.name!r} is to use {lacking.quota} of the learned tokens most, and {lacking.missing} are "
+            "missing: no pair is left that it uses most. Give it more text or a lower quota.",
+            stacklevel=3,
+        )
+    read = {name: sum(asdict(part.read)[name] for part in parts) for name in asdict(CountingReport())}
+    report = TrainingReport(
+        **read,
+        spilled_bytes=sum(part.spilled_bytes for part in parts),
+        distinct_pretokens=distinct,
+        sources=reports,
+        used_most_by=used_most,
+    )
+    return _finished(pipeline, learned, report, trainer, specials, pad=pad)
+
+
+def _check_sources(
+    sources: Mapping[str, Any] | None, source: Source, files: Sequence[str | Path] | None, balance: Balance
+) -> None:
+    """Raise where sources and what is said about them don't go together."""
+    if sources is None:
+        for name, value in vars(balance).items():
+            if value is not None:
+                option = "quota" if name == "quotas" else name
+                raise ValueError(f"{option} is for several sources: give sources={{name: corpus}}")
+        return
+    if source is not None or files is not None:
+        raise ValueError("sources and a source or files are both given: give one of them")
+    if not isinstance(sources, Mapping):
+        raise TypeError(f"sources is a dict of corpora by name, got {type(sources).__name__}")
+    if not sources or not all(isinstance(name, str) for name in sources):
+        raise ValueError(f"sources is a dict of at least one corpus by name, got the names {list(sources)!r}")
+    balance.check(list(sources))
+
+
+def _protected_tokens(strings: Sequence[str], specials: Sequence[pipeline_json.Json]) -> list[pipeline_json.Json]:
+    """Return protected strings as added tokens that aren't special."""
+    for token in specials:
+        if token["content"] in strings:
+            raise ValueError(f"{token['content']!r} is a special token and a protected string: it can be one of them")
+    tokens = [AddedToken(string, special=False, normalized=False) for string in strings]
+    return [added_token_json(token, special=False) for token in tokens]
 
 
 def _check_alphabet(counts: PretokenCounts, alphabet: str) -> None:

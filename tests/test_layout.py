@@ -32,7 +32,7 @@ LAYERS: tuple[set[str], ...] = (
         "text_batches",
         "tiktoken_rules",
     },
-    {"batch", "counting", "methods", "pretoken_counts", "retraining", "training"},
+    {"batch", "counting", "methods", "pretoken_counts", "retraining", "segmenting", "training", "training_sources"},
     {"tokenizer"},
     {"chunking", "fingerprinting", "from_formats", "token_files"},
     {"chat", "verification"},

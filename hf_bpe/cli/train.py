@@ -28,14 +28,40 @@ Examples:
 
     hf-bpe train corpus.txt --vocab-size 32000 --out my-tokenizer --checkpoint-dir stops --resume-from stops
 
+    hf-bpe train --source 'en=en/*.txt' --source zh=zh.jsonl --quota zh=0.3 --vocab-size 32000 --out both
+
     zcat corpus.gz | hf-bpe train - --vocab-size 8000 --split-pattern gpt2 --out my-tokenizer
 """
 
-Sources = Annotated[
+_SOURCE = typer.Argument(
+    metavar="SOURCE",
+    help="Files, directories or globs of text, JSON lines, Parquet or Arrow, compressed or not; - is stdin.",
+    show_default=False,
+)
+Sources = Annotated[list[str], _SOURCE]
+OptionalSources = Annotated[list[str] | None, _SOURCE]
+NamedSources = Annotated[
     list[str],
-    typer.Argument(
-        metavar="SOURCE",
-        help="Files, directories or globs of text, JSON lines, Parquet or Arrow, compressed or not; - is stdin.",
+    typer.Option(
+        "--source",
+        metavar="NAME=SOURCE",
+        help="One of several sources, instead of SOURCE; the same name again adds files to it.",
+        show_default=False,
+    ),
+]
+Weights = Annotated[
+    list[str],
+    typer.Option("--weight", metavar="NAME=SHARE", help="The share of the training of a source.", show_default=False),
+]
+Temperature = Annotated[
+    float | None, typer.Option(help="Sources weigh their bytes to the power of 1 / this; the higher, the more equal.")
+]
+Quotas = Annotated[
+    list[str],
+    typer.Option(
+        "--quota",
+        metavar="NAME=SHARE",
+        help="The least share of learned tokens that a source uses most.",
         show_default=False,
     ),
 ]
@@ -67,6 +93,18 @@ LimitAlphabet = Annotated[int | None, typer.Option(min=1, help="How many charact
 MinFrequency = Annotated[int, typer.Option(min=0, help="How often a pair must occur to be merged.")]
 MaxTokenLength = Annotated[
     int | None, typer.Option(min=1, help="Merged tokens stay shorter than this, in bytes or characters.")
+]
+WithinScripts = Annotated[bool, typer.Option("--within-scripts", help="Learned tokens are of one script each.")]
+MaxDigits = Annotated[int | None, typer.Option(min=0, help="How many digits a learned token holds at most.")]
+Protected = Annotated[
+    list[str],
+    typer.Option("--protect", help="A string that is always one token; may be given again.", show_default=False),
+]
+SegmenterName = Annotated[
+    str | None, typer.Option("--segmenter", help="Keep merges inside words of jieba or icu, while training.")
+]
+PadToMultipleOf = Annotated[
+    int | None, typer.Option(min=1, help="Fill up with <|pad_0|>, <|pad_1|> ... to a multiple of this.")
 ]
 TextColumn = Annotated[str, typer.Option(help="Column of JSON lines, Parquet and Arrow.")]
 SkipBadRows = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave out rows that hold no text, and count them.")]
@@ -102,9 +140,13 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the tokeni
 
 
 def train(
-    sources: Sources,
     vocab_size: VocabSize,
     out: Out,
+    sources: OptionalSources = None,
+    named_sources: NamedSources = [],  # noqa: B006 (typer copies defaults)
+    weights: Weights = [],  # noqa: B006
+    temperature: Temperature = None,
+    quotas: Quotas = [],  # noqa: B006
     from_counts: FromCounts = False,
     alphabet: Alphabet = "bytes",
     split_pattern: SplitPattern = None,
@@ -124,6 +166,11 @@ def train(
     limit_alphabet: LimitAlphabet = None,
     min_frequency: MinFrequency = 2,
     max_token_length: MaxTokenLength = None,
+    within_scripts: WithinScripts = False,
+    max_digits: MaxDigits = None,
+    protected: Protected = [],  # noqa: B006
+    segmenter: SegmenterName = None,
+    pad_to_multiple_of: PadToMultipleOf = None,
     text_column: TextColumn = "text",
     skip_bad_rows: SkipBadRows = False,
     max_memory: MaxMemory = None,
@@ -146,7 +193,7 @@ def train(
     limits: dict[str, Any] = {"max_memory": max_memory, "temporary_directory": temporary_directory}
     with reported_failures():
         with whole_directory(out, overwrite=overwrite) as directory:
-            corpus = {"source": _sum_of(sources, limits)} if from_counts else open_sources(sources)
+            corpus = _corpus(sources or [], named_sources, limits, from_counts=from_counts)
             tokenizer = hf_bpe.train(
                 **corpus,
                 **limits,
@@ -156,6 +203,10 @@ def train(
                 resume_from=resume_from,
                 skip_bad_rows=skip_bad_rows,
                 vocab_size=vocab_size,
+                weights=_numbers("--weight", weights),
+                temperature=temperature,
+                quota=_numbers("--quota", quotas),
+                pad_to_multiple_of=pad_to_multiple_of,
                 alphabet=alphabet,
                 split_pattern=split_pattern,
                 normalizer=normalizer,
@@ -171,6 +222,10 @@ def train(
                 limit_alphabet=limit_alphabet,
                 min_frequency=min_frequency,
                 max_token_length=max_token_length,
+                within_scripts=within_scripts,
+                max_digits=max_digits,
+                protected=protected,
+                segmenter=segmenter,
                 text_column=text_column,
                 num_threads=threads,
                 chat_template=chat_template,
@@ -188,6 +243,44 @@ train.__doc__ = f"{train.__doc__}\n\n\b{_EPILOG}"
 def length_of(text: str) -> int | None:
     """Return what `--max-pretoken-bytes` says: a length, or None for none."""
     return None if text == "none" else memory_size("--max-pretoken-bytes", text)
+
+
+def _corpus(sources: list[str], named: list[str], limits: dict[str, Any], *, from_counts: bool) -> dict[str, Any]:
+    """Return the arguments of `hf_bpe.train` that say what to read."""
+    if bool(sources) == bool(named):
+        raise typer.BadParameter("give SOURCE, or --source NAME=SOURCE for each of several, and not both")
+    if not named:
+        return {"source": _sum_of(sources, limits)} if from_counts else open_sources(sources)
+    by_name: dict[str, list[str]] = {}
+    for name, source in (_pair("--source", text) for text in named):
+        by_name.setdefault(name, []).append(source)
+    if from_counts:
+        return {"sources": {name: _sum_of(files, limits) for name, files in by_name.items()}}
+    opened = {name: open_sources(files) for name, files in by_name.items()}
+    return {
+        "sources": {
+            name: [Path(file) for file in corpus["files"]] if "files" in corpus else corpus["source"]
+            for name, corpus in opened.items()
+        }
+    }
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise typer.BadParameter(f"{option} {text}: write NAME=VALUE")
+    return name, value
+
+
+def _numbers(option: str, texts: list[str]) -> dict[str, float] | None:
+    """Return the numbers that `NAME=NUMBER` texts give, by name; None for none."""
+    numbers = {}
+    for name, value in (_pair(option, text) for text in texts):
+        try:
+            numbers[name] = float(value)
+        except ValueError:
+            raise typer.BadParameter(f"{option} {name}={value}: {value!r} is no number") from None
+    return numbers or None
 
 
 def _sum_of(files: list[str], limits: dict[str, Any]) -> Any:
@@ -212,6 +305,11 @@ def _summarize(tokenizer: Any, seconds: float) -> None:
 
     report = tokenizer.training_report
     message(f"{len(tokenizer):,} tokens from {report.bytes:,} bytes in {seconds:.1f} s{skipped_rows(report)}")
+    for source in report.sources:
+        message(
+            f"{printable(source.name)}: {source.share:.1%} of the training, "
+            f"{source.bytes_per_token:.3f} bytes a token, uses {source.used_most:,} learned tokens most"
+        )
     if tokenizer.chat_template is not None:
         ids = ", ".join(map(str, chat.stop_ids(tokenizer)))
         message(f"generation stops at {ids}; EOS is {printable(tokenizer.eos_token)}")

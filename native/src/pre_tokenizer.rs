@@ -37,11 +37,12 @@ use std::ops::Range;
 pub use behavior::Behavior;
 pub use byte_level::ByteLevel;
 pub use delimiter::CharDelimiterSplit;
-pub use digits::Digits;
+pub use digits::{Digits, is_number};
 pub use fixed_length::FixedLength;
 pub use metaspace::{Metaspace, PrependScheme};
 pub use published::published_patterns;
 pub use punctuation::Punctuation;
+pub use scripts::own_script;
 pub use split::Split;
 pub use step::{SUPPORTED, Step};
 

@@ -16,10 +16,13 @@ mod merging;
 mod neighbours;
 mod old_words;
 mod pairs;
+mod quotas;
 mod sequences;
 pub mod sorted;
+pub mod sources;
 pub mod spelling;
 pub mod spill;
+mod token_rules;
 
 pub use crate::arrow::ArrowStrings;
 pub use alphabet::Alphabet;
@@ -27,9 +30,11 @@ pub use counter::Counter;
 pub use counts::Counts;
 pub use cutting::Cutting;
 pub use extend::{Extended, Extension, NewToken, learn_on};
-pub use merge::{Learned, Settings, learn};
+pub use merge::{Learned, Settings, learn, learn_from_sources};
 pub use sorted::{MemoryLimit, Sorted};
+pub use sources::{Quota, SourceCounts, SourceUse, SourcedWords};
 pub use spelling::{Spelling, Unit};
+pub use token_rules::TokenRules;
 
 use crate::Result;
 use crate::pre_tokenizer::Scratch;
@@ -57,6 +62,12 @@ where
 pub trait Words {
     /// Calls `visit` with each word and its count, until it fails.
     fn for_each(&self, visit: &mut dyn FnMut(&[u8], u64) -> Result<()>) -> Result<()>;
+
+    /// Like [`Words::for_each`], with the group of each word: words of one group have equal counts, and come from the
+    /// same sources.
+    fn for_each_in_groups(&self, visit: &mut dyn FnMut(&[u8], u64, u32) -> Result<()>) -> Result<()> {
+        self.for_each(&mut |word, count| visit(word, count, 0))
+    }
 }
 
 impl Words for [(&[u8], u64)] {
@@ -68,6 +79,10 @@ impl Words for [(&[u8], u64)] {
 impl<W: Words + ?Sized> Words for &W {
     fn for_each(&self, visit: &mut dyn FnMut(&[u8], u64) -> Result<()>) -> Result<()> {
         (**self).for_each(visit)
+    }
+
+    fn for_each_in_groups(&self, visit: &mut dyn FnMut(&[u8], u64, u32) -> Result<()>) -> Result<()> {
+        (**self).for_each_in_groups(visit)
     }
 }
 

@@ -39,6 +39,11 @@ impl Digits {
     }
 }
 
+/// Whether `character` is what stock calls a digit: any number.
+pub fn is_number(character: char) -> bool {
+    is_numeric(Classes::get(), character)
+}
+
 /// `char::is_numeric` as of Unicode 17, whichever compiler builds this crate: Unicode 16 and the thirteen numbers since.
 #[inline]
 fn is_numeric(classes: &Classes, character: char) -> bool {

@@ -113,6 +113,17 @@ pub(super) struct Reader<'a> {
     last: Run,
 }
 
+/// The script of `char`, a number without further meaning; none for what scripts share: spaces, digits, punctuation and
+/// marks that go with any letter.
+pub fn own_script(char: char) -> Option<u8> {
+    static SHARED: LazyLock<[u8; 3]> = LazyLock::new(|| {
+        let number = |name| NAMES.iter().position(|known| *known == name).unwrap_or_default() as u8 + 2;
+        [ANY, number("Common"), number("Inherited")]
+    });
+    let script = Scripts::get().reader().of(char);
+    (!SHARED.contains(&script)).then_some(script)
+}
+
 impl Reader<'_> {
     /// The script of `char`: a number without further meaning, or [`ANY`].
     #[inline]

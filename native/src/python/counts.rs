@@ -87,6 +87,18 @@ impl SortedCounts {
         self.sorted.is_in_file()
     }
 
+    /// How many bytes all pretokens have, each as often as it was seen.
+    fn corpus_bytes(&self, py: Python<'_>) -> PyResult<u128> {
+        let mut bytes = 0;
+        py.detach(|| {
+            self.sorted.for_each(&mut |pretoken, count| {
+                bytes += pretoken.len() as u128 * u128::from(count);
+                Ok(())
+            })
+        })?;
+        Ok(bytes)
+    }
+
     /// The pretokens of the highest counts, of equal counts the first in order of bytes.
     fn most_common<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Vec<(Bound<'py, PyBytes>, u64)>> {
         let found = py.detach(|| self.sorted.most_common(number))?;

@@ -1,17 +1,19 @@
 //! The seam: converts types, releases the GIL, maps errors. No algorithm lives here.
 
+mod arrow;
 mod compiled;
 mod counts;
-mod arrow;
 mod decode_stream;
 mod encoding;
 mod errors;
 mod ids;
 mod inputs;
 mod ranks;
+mod sources;
 mod text;
 mod tokenizer;
 mod train;
+mod trainer_arguments;
 mod within;
 mod words;
 
@@ -35,6 +37,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(words::check_extensible, module)?)?;
     module.add_function(wrap_pyfunction!(words::plan_words, module)?)?;
     module.add_function(wrap_pyfunction!(words::crossing_merges, module)?)?;
+    module.add_function(wrap_pyfunction!(sources::learn_from_sources, module)?)?;
     module.add_function(wrap_pyfunction!(compiled::digest_of_file, module)?)?;
     module.add_function(wrap_pyfunction!(compiled::compile_json, module)?)?;
     module.add_function(wrap_pyfunction!(compiled::load_compiled, module)?)?;

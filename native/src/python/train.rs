@@ -9,16 +9,15 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::counts::{SortedCounts, bound};
 use super::arrow::OwnedColumn;
+use super::counts::{SortedCounts, bound};
 use super::text::Text;
 use super::tokenizer::PyTokenizer;
+use super::trainer_arguments::TrainerArguments;
 use crate::parallel;
 use crate::tokenizer::Tokenizer;
 use crate::train::counter::BatchReport;
-use crate::train::{
-    self, BetweenAddedTokens, Cutting, Extension, Learned, Settings, Spelling, Unit,
-};
+use crate::train::{self, BetweenAddedTokens, Cutting, Extension, Learned};
 use crate::vocab::TokenId;
 
 /// How often Python is asked for signals and shown the progress while merges are learned.
@@ -31,7 +30,7 @@ type PretokenCount = (Cow<'static, [u8]>, u64);
 type NewToken = (String, Option<(TokenId, TokenId)>, u64);
 
 /// The tokens by id, and the merges by rank.
-type VocabAndMerges = (Vec<String>, Vec<(String, String)>);
+pub(super) type VocabAndMerges = (Vec<String>, Vec<(String, String)>);
 
 /// A table of pretokens and their counts, filled batch by batch.
 #[pyclass(frozen, module = "hf_bpe._native")]
@@ -196,9 +195,10 @@ impl Counter {
     /// no characters, by default. Counts are gone afterwards unless `keep` is set. `progress` is called with the number of merges so far and how many it may become,
     /// twenty times a second; what it raises comes out.
     #[pyo3(signature = (
-        *, vocab_size, min_frequency = 0, max_token_length = None, characters = false, initial_alphabet = None,
-        limit_alphabet = None, continuing_subword_prefix = None, end_of_word_suffix = None,
-        special_tokens = Vec::new(), reserved_tokens = Vec::new(), last_special_tokens = Vec::new(), keep = true, progress = None,
+        *, vocab_size, min_frequency = 0, max_token_length = None, within_scripts = false, max_digits = None,
+        characters = false, initial_alphabet = None, limit_alphabet = None, continuing_subword_prefix = None,
+        end_of_word_suffix = None, special_tokens = Vec::new(), reserved_tokens = Vec::new(),
+        last_special_tokens = Vec::new(), keep = true, progress = None,
     ))]
     #[allow(clippy::too_many_arguments)] // keyword-only, as the trainer has them
     fn learn(
@@ -207,36 +207,35 @@ impl Counter {
         vocab_size: usize,
         min_frequency: u64,
         max_token_length: Option<usize>,
+        within_scripts: bool,
+        max_digits: Option<usize>,
         characters: bool,
         initial_alphabet: Option<Vec<String>>,
         limit_alphabet: Option<usize>,
-        continuing_subword_prefix: Option<&str>,
-        end_of_word_suffix: Option<&str>,
+        continuing_subword_prefix: Option<String>,
+        end_of_word_suffix: Option<String>,
         special_tokens: Vec<String>,
         reserved_tokens: Vec<String>,
         last_special_tokens: Vec<String>,
         keep: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<VocabAndMerges> {
-        let (unit, defaults) = if characters {
-            (Unit::Characters, Settings::characters(vocab_size))
-        } else {
-            (Unit::Bytes, Settings::byte_level(vocab_size))
-        };
-        let (prefix, suffix) = (continuing_subword_prefix, end_of_word_suffix);
-        let mut settings = Settings {
+        let arguments = TrainerArguments {
+            vocab_size,
             min_frequency,
             max_token_length,
+            within_scripts,
+            max_digits,
+            characters,
+            initial_alphabet,
             limit_alphabet,
+            continuing_subword_prefix,
+            end_of_word_suffix,
             special_tokens,
             reserved_tokens,
             last_special_tokens,
-            spelling: Spelling::new(unit, prefix.unwrap_or_default(), suffix.unwrap_or_default()),
-            ..defaults
         };
-        if let Some(alphabet) = initial_alphabet {
-            settings.initial_alphabet = alphabet.iter().filter_map(|text| text.chars().next()).collect();
-        }
+        let settings = arguments.settings();
         let learned = told(py, progress, |tell| self.counts.learn(&settings, keep, tell))?;
         Ok(texts(learned))
     }
@@ -276,7 +275,7 @@ impl Counter {
 }
 
 /// Learns without the GIL, and shows the progress twenty times a second; what that raises stops the learning.
-fn told<T: Send>(
+pub(super) fn told<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     learn: impl FnOnce(&mut dyn FnMut(usize, usize) -> bool) -> crate::Result<T> + Send,
@@ -334,7 +333,7 @@ fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, merges: (usize, usize)) ->
     }
 }
 
-fn texts(learned: Learned) -> VocabAndMerges {
+pub(super) fn texts(learned: Learned) -> VocabAndMerges {
     let text = |id: u32| learned.vocab[id as usize].clone();
     let merges = learned
         .merges

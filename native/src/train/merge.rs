@@ -16,8 +16,9 @@ use crate::byte_alphabet::char_of;
 use crate::train::merging::Merging;
 use crate::train::pairs::{Heads, Pairs};
 use crate::train::sequences::Sequences;
+use crate::train::sources::{Quota, SourceCounts, SourceUse, Uses};
 use crate::train::spelling::{Spelling, Unit};
-use crate::train::{Alphabet, Words};
+use crate::train::{Alphabet, TokenRules, Words};
 use crate::{Error, Result};
 
 /// What to learn.
@@ -29,6 +30,8 @@ pub struct Settings {
     pub min_frequency: u64,
     /// A pair that holds a merged token is only merged when the result is *shorter* than this, in units.
     pub max_token_length: Option<usize>,
+    /// What tokens may hold.
+    pub rules: TokenRules,
     /// What words are cut into.
     pub spelling: Spelling,
     /// How many characters get an id: initial ones, then the most frequent, of equals the lowest.
@@ -59,6 +62,7 @@ impl Settings {
             vocab_size,
             min_frequency: 0,
             max_token_length: None,
+            rules: TokenRules::default(),
             spelling: Spelling::new(Unit::Characters, "", ""),
             limit_alphabet: None,
             initial_alphabet: Vec::new(),
@@ -92,9 +96,34 @@ pub fn learn(
     settings: &Settings,
     progress: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Learned> {
-    let mut learner = Learner::new(words, settings, progress)?;
+    let vocab = Alphabet::new(settings, &words)?;
+    let mut learner = Learner::new(words, vocab, settings, progress)?;
     while learner.room() > 0 && learner.step()? {}
     Ok(learner.finish())
+}
+
+/// Learns from words of several sources, as [`learn`] does from their weighted sum, and says which source uses what.
+///
+/// A quota that the merges would meet anyway changes none of them: see [`Quota`].
+///
+/// # Errors
+/// As [`learn`].
+pub fn learn_from_sources(
+    words: impl Words,
+    counts: SourceCounts,
+    quotas: &[Quota],
+    settings: &Settings,
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<(Learned, SourceUse)> {
+    let mut uses = Uses::new(counts);
+    let vocab = Alphabet::new(settings, &words)?;
+    uses.count_symbols(&words, &vocab)?;
+    let mut learner = Learner::new(words, vocab, settings, progress)?;
+    uses.set_quotas(quotas, learner.room());
+    learner.uses = Some(uses);
+    while learner.room() > 0 && learner.step()? {}
+    let uses = learner.uses.take().map(Uses::finish).unwrap_or_default();
+    Ok((learner.finish(), uses))
 }
 
 /// How many occurrences are handled between two calls of `progress`: a few milliseconds of work.
@@ -104,6 +133,8 @@ struct Learner<'a> {
     vocab: Alphabet,
     merges: Vec<(u32, u32)>,
     words: Merging,
+    /// Which source uses what, where words come from several.
+    uses: Option<Uses>,
     /// Special tokens that will follow the vocabulary and are not in it yet.
     last: HashSet<&'a str>,
     settings: &'a Settings,
@@ -114,10 +145,10 @@ struct Learner<'a> {
 impl<'a> Learner<'a> {
     fn new(
         words: impl Words,
+        vocab: Alphabet,
         settings: &'a Settings,
         progress: &'a mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Self> {
-        let vocab = Alphabet::new(settings, &words)?;
         let last = settings.last_special_tokens.iter().map(String::as_str);
         let last: HashSet<&str> = last.filter(|token| !vocab.contains(token)).collect();
         let sequences = Sequences::new(&words, &vocab)?;
@@ -144,6 +175,7 @@ impl<'a> Learner<'a> {
             vocab,
             merges: Vec::new(),
             words: Merging::new(sequences, pairs, limit),
+            uses: None,
             settings,
             progress,
             until_poll: POLL_EVERY,
@@ -158,17 +190,26 @@ impl<'a> Learner<'a> {
 
     /// Merges the best pair; false when none is left.
     fn step(&mut self) -> Result<bool> {
-        let Some(((left, right), positions)) = self.words.pairs.pop() else {
+        let room = self.room();
+        let best = match &mut self.uses {
+            Some(uses) => uses.pop(&mut self.words, room),
+            None => self.words.pairs.pop(),
+        };
+        let Some(((left, right), positions)) = best else {
             return Ok(false);
         };
+        self.poll(8)?; // popping and naming cost about as much as a few occurrences
         let text = self.vocab.joined(left, right);
-        if self.vocab.is_reserved(&text) {
+        if self.vocab.is_reserved(&text) || !self.settings.rules.allow(&text, &self.settings.spelling) {
             return Ok(true);
         }
         let merged = self.vocab.token(&text);
         self.last.remove(text.as_str());
         self.merges.push((left, right));
-        self.poll(8)?; // popping and naming cost about as much as a few occurrences
+        let is_new = self.room() < room;
+        if let Some(uses) = &mut self.uses {
+            uses.merge(&self.words, &positions, (left, right), merged, is_new);
+        }
         for chunk in positions.chunks(POLL_EVERY) {
             self.poll(chunk.len())?;
             self.words.merge_at(chunk, (left, right), merged);

@@ -30,6 +30,22 @@ impl Merging {
         }
     }
 
+    /// Calls `visit` with the group of the word at each of `positions`, ascending ones, where the pair would be merged.
+    pub fn visit_groups(&self, positions: &[u32], (left, right): (u32, u32), mut visit: impl FnMut(u32)) {
+        let (mut run, mut end) = (0, 0);
+        for &position in positions {
+            let found = self.sequences.pair_at(position, left, right);
+            let Some((first, second)) = found.filter(|_| position >= end) else {
+                continue;
+            };
+            if may_be_merged(first.len, second.len, self.limit) {
+                self.sequences.count_at(position, &mut run);
+                visit(self.sequences.group_of(run));
+                end = second.start + second.len;
+            }
+        }
+    }
+
     /// Merges the pair at those of `positions` where it still is, and notes what happens to the neighbours. Returns how
     /// often it was there.
     pub fn merge_at(&mut self, positions: &[u32], (left, right): (u32, u32), merged: u32) -> i64 {

@@ -155,6 +155,39 @@ impl Pairs {
         None
     }
 
+    /// The first in line, whose count may be outdated.
+    pub fn peek(&self) -> Option<Candidate> {
+        self.queue.peek().copied()
+    }
+
+    /// Takes the first out of the line; the pair stays known.
+    pub fn pop_candidate(&mut self) -> Option<Candidate> {
+        self.queue.pop()
+    }
+
+    /// Puts a pair in line once more, with the count it has now, if that is enough.
+    pub fn requeue(&mut self, candidate: Candidate) {
+        match self.known.get(&candidate.pair) {
+            Some(found) if found.count >= self.min_count => self.queue.push(Candidate {
+                count: found.count,
+                pair: candidate.pair,
+            }),
+            _ => {}
+        }
+    }
+
+    /// Where a pair is, in ascending order, if its count is still that of `candidate`; some may be outdated.
+    pub fn positions_of(&self, candidate: Candidate) -> Option<&[u32]> {
+        let found = self.known.get(&candidate.pair)?;
+        (found.count == candidate.count).then_some(&found.positions)
+    }
+
+    /// Takes out a pair with its positions.
+    pub fn take(&mut self, pair: u64) -> Option<((u32, u32), Vec<u32>)> {
+        let found = self.known.remove(&pair)?;
+        Some((unpack(pair), found.positions))
+    }
+
     /// Whether a pair may be merged, and later made once more.
     pub fn come_back(&self) -> bool {
         self.come_back

@@ -35,7 +35,12 @@ pub struct Sequences {
     run_starts: Vec<u32>,
     /// The count of each run, descending.
     run_counts: Vec<i64>,
+    /// The group of each run: see [`Words::for_each_in_groups`].
+    run_groups: Vec<u32>,
 }
+
+/// What the words of a run share: their count and their group.
+type Kind = (u64, u32);
 
 impl Sequences {
     /// Lays out `words`, in any order, as the initial symbols of `alphabet`.
@@ -43,16 +48,16 @@ impl Sequences {
     /// They are gone through twice: to find how much room the words of each count need, and to put each in its place.
     /// So no list of words has to be made and sorted.
     pub fn new(words: &(impl Words + ?Sized), alphabet: &Alphabet) -> Result<Self> {
-        let mut room: HashMap<u64, usize, FxBuildHasher> = HashMap::default();
+        let mut room: HashMap<Kind, usize, FxBuildHasher> = HashMap::default();
         let (mut total, mut pairs) = (0, 0u128);
-        words.for_each(&mut |word, count| {
+        words.for_each_in_groups(&mut |word, count, group| {
             if count == 0 {
                 return Ok(()); // its characters may be none of the alphabet
             }
             let mut len = 0;
             alphabet.for_each_symbol(word, |_| len += 1);
             if len >= 2 {
-                *room.entry(count).or_default() += len + 1;
+                *room.entry((count, group)).or_default() += len + 1;
                 total += len + 1;
                 pairs += len as u128 * u128::from(count);
             }
@@ -62,10 +67,10 @@ impl Sequences {
         let mut next = sequences.lay_out_runs(room);
         sequences.slots.resize(total + 1, BOUNDARY);
         let slots = &mut sequences.slots;
-        words.for_each(&mut |word, count| {
+        words.for_each_in_groups(&mut |word, count, group| {
             // What has one symbol has no pair, and no room: nothing to merge.
             let (mut first, mut len) = (BOUNDARY, 0);
-            let Some(at) = next.get_mut(&count) else {
+            let Some(at) = next.get_mut(&(count, group)) else {
                 return Ok(());
             };
             alphabet.for_each_symbol(word, |id| {
@@ -84,19 +89,20 @@ impl Sequences {
         Ok(sequences)
     }
 
-    /// Notes where the words of each count begin, the highest count first, when each needs so much room.
+    /// Notes where the words of each kind begin, the highest count first, when each needs so much room.
     fn lay_out_runs(
         &mut self,
-        room: HashMap<u64, usize, FxBuildHasher>,
-    ) -> HashMap<u64, usize, FxBuildHasher> {
-        let mut counts: Vec<(u64, usize)> = room.into_iter().collect();
-        counts.sort_unstable_by_key(|&(count, _)| std::cmp::Reverse(count));
+        room: HashMap<Kind, usize, FxBuildHasher>,
+    ) -> HashMap<Kind, usize, FxBuildHasher> {
+        let mut kinds: Vec<(Kind, usize)> = room.into_iter().collect();
+        kinds.sort_unstable_by_key(|&((count, group), _)| (std::cmp::Reverse(count), group));
         let mut start = self.slots.len();
-        let runs = counts.into_iter().map(|(count, room)| {
+        let runs = kinds.into_iter().map(|(kind, room)| {
             self.run_starts.push(start as u32);
-            self.run_counts.push(count as i64);
+            self.run_counts.push(kind.0 as i64);
+            self.run_groups.push(kind.1);
             start += room;
-            (count, start - room)
+            (kind, start - room)
         });
         runs.collect()
     }
@@ -134,6 +140,7 @@ impl Sequences {
             slots,
             run_starts: Vec::new(),
             run_counts: Vec::new(),
+            run_groups: Vec::new(),
         })
     }
 
@@ -148,6 +155,7 @@ impl Sequences {
         if self.run_counts.last() != Some(&count) {
             self.run_starts.push(start as u32);
             self.run_counts.push(count);
+            self.run_groups.push(0);
         }
     }
 
@@ -181,6 +189,11 @@ impl Sequences {
             *run += self.run_starts[*run..].partition_point(|&start| start <= position) - 1;
         }
         self.run_counts[*run]
+    }
+
+    /// The group of the words of a run, as `count_at` left it.
+    pub fn group_of(&self, run: usize) -> u32 {
+        self.run_groups[run]
     }
 
     /// The symbols at `position` when they are `left` and `right`: this pair may have gone since it was noted.

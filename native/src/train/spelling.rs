@@ -34,6 +34,17 @@ impl Spelling {
         }
     }
 
+    /// What words are cut into.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// `token` without the affixes that it carries.
+    pub fn without_affixes<'t>(&self, token: &'t str) -> &'t str {
+        let token = token.strip_prefix(self.prefix.as_str()).unwrap_or(token);
+        token.strip_suffix(self.suffix.as_str()).unwrap_or(token)
+    }
+
     /// What is written before every symbol but the first of a word.
     pub fn prefix(&self) -> &str {
         &self.prefix

@@ -1,0 +1,106 @@
+"""`hf-bpe train` with several sources and with rules for tokens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import hf_bpe
+from hf_bpe.cli import app
+
+EN = "the lowest tower of the town, the newest tower\n" * 30
+ZH = "最低的塔和最新的塔\n" * 10
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("en.txt").write_text(EN, encoding="utf-8")
+    Path("zh-1.txt").write_text(ZH, encoding="utf-8")
+    Path("zh-2.jsonl").write_text(json.dumps({"text": ZH}) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def run(*arguments: str, size: int = 290) -> Any:
+    return CliRunner().invoke(app, ["train", *arguments, "--vocab-size", str(size), "--out", "out", "--no-progress"])
+
+
+def model() -> Any:
+    return json.loads(Path("out/tokenizer.json").read_text(encoding="utf-8"))
+
+
+def test_named_sources_train_as_in_python() -> None:
+    arguments = ["--source", "en=en.txt", "--source", "zh=zh-1.txt", "--source", "zh=zh-2.jsonl"]
+    result = run(*arguments, "--weight", "en=0.5", "--weight", "zh=0.5", "--quota", "zh=0.6")
+
+    assert result.exit_code == 0, result.output
+    expected = hf_bpe.train(
+        sources={"en": [Path("en.txt")], "zh": [Path("zh-1.txt"), Path("zh-2.jsonl")]},
+        weights={"en": 0.5, "zh": 0.5},
+        quota={"zh": 0.6},
+        vocab_size=290,
+        progress=False,
+    )
+    assert model() == json.loads(expected.backend_tokenizer.to_str())
+    assert "zh: 50.0% of the training, " in result.stderr
+
+
+def test_named_sources_may_be_counts() -> None:
+    for name in ("en", "zh"):
+        text = {"en": EN, "zh": ZH}[name].splitlines(keepends=True)
+        hf_bpe.PretokenCounts.count(text, progress=False).save(f"{name}.parquet")
+
+    result = run("--from-counts", "--source", "en=en.parquet", "--source", "zh=zh.parquet", "--temperature", "2")
+
+    assert result.exit_code == 0, result.output
+    counted = model()
+    assert run("--source", "en=en.txt", "--source", "zh=zh-1.txt", "--temperature", "2", "--overwrite").exit_code == 0
+    assert model() == counted
+
+
+def test_rules_are_options() -> None:
+    rules = ["--within-scripts", "--max-digits", "1", "--protect", "tower", "--pad-to-multiple-of", "64"]
+    result = run("en.txt", *rules, size=270)
+
+    assert result.exit_code == 0, result.output
+    expected = hf_bpe.train(
+        files=["en.txt"],
+        vocab_size=270,
+        within_scripts=True,
+        max_digits=1,
+        protected=["tower"],
+        pad_to_multiple_of=64,
+        progress=False,
+    )
+    assert model() == json.loads(expected.backend_tokenizer.to_str())
+    assert len(expected) == 320
+
+
+def test_a_segmenter_is_an_option() -> None:
+    pytest.importorskip("jieba")
+
+    assert run("zh-1.txt", "--segmenter", "jieba", size=265).exit_code == 0
+    expected = hf_bpe.train(files=["zh-1.txt"], vocab_size=265, segmenter="jieba", progress=False)
+    assert model() == json.loads(expected.backend_tokenizer.to_str())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give SOURCE, or --source NAME=SOURCE for each of several, and not both"),
+        (["en.txt", "--source", "zh=zh-1.txt"], "and not both"),
+        (["--source", "en.txt"], "--source en.txt: write NAME=VALUE"),
+        (["--source", "en=en.txt", "--weight", "en=much"], "--weight en=much: 'much' is no number"),
+        (["en.txt", "--weight", "en=1"], "weights is for several sources"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_told(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+
+    assert result.exit_code != 0
+    assert message in " ".join(result.output.replace("│", " ").split())
