@@ -38,13 +38,24 @@ class Column:
 
 
 def with_plain_strings(array: pa.Array) -> pa.Array | None:
-    """Return an array of type string or large_string, decoded from a dictionary or views; None for other types."""
+    """Return an array of type string or large_string, decoded from a dictionary or views; None for other types.
+
+    Raises:
+        ValueError: The array is damaged: a view or an index points outside of its data, or a text is not UTF-8.
+    """
     import pyarrow as pa
 
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
         return None
-    return array if array.type in (pa.string(), pa.large_string()) else array.cast(pa.large_string())
+    if array.type in (pa.string(), pa.large_string()):
+        return array
+    try:
+        # The cast reads wherever a view points, and ends the process where that is no memory of the array.
+        array.validate(full=True)
+    except pa.ArrowException as error:
+        raise ValueError(f"the Arrow column of type {array.type} is damaged: {error}") from None
+    return array.cast(pa.large_string())
 
 
 def ends_of(array: pa.Array) -> NDArray[Any]:

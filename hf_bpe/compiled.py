@@ -69,7 +69,14 @@ def _folder() -> Path | None:
     asked = os.environ.get("HF_BPE_CACHE")
     if asked is not None and asked.strip().lower() in _OFF:
         return None
-    folder = Path(asked).expanduser() if asked else Path(constants.HF_HOME) / "hf_bpe"
+    try:
+        folder = Path(asked).expanduser() if asked else Path(constants.HF_HOME) / "hf_bpe"
+    except RuntimeError:
+        logger.warning_once(
+            f"hf_bpe keeps no compiled vocabularies: HF_BPE_CACHE is {asked!r}, in the home of a user that isn't there. "
+            "Set it to another folder, or to 'off'."
+        )
+        return None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -107,7 +114,7 @@ def _load(folder: Path, path: str) -> Tokenizer | None:
     try:
         digest = digest_of_file(path)
         place = folder / _name(digest)
-        core = load_compiled(place.read_bytes(), digest)
+        core = load_compiled(_read_form(place), digest)
     except OSError:
         return None
     if core is not None:
@@ -115,6 +122,12 @@ def _load(folder: Path, path: str) -> Tokenizer | None:
         with contextlib.suppress(OSError):
             os.utime(place)
     return core
+
+
+def _read_form(place: Path) -> bytes:
+    """Return what a form holds; nothing of what can be none: a pipe would never end, a sparse file fill the memory."""
+    found = os.stat(place)
+    return place.read_bytes() if stat.S_ISREG(found.st_mode) and found.st_size <= _MOST_BYTES else b""
 
 
 def _store(place: Path, form: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import datasets
@@ -128,6 +129,36 @@ def test_a_damaged_column_names_the_row(tokenizer: HfBpeTokenizer) -> None:
         tokenizer.encode_arrow(pa.chunked_array([good, column(b"\xc3", [0, 1])]))
     with pytest.raises(ValueError, match="row 0 of the Arrow column points outside its data, to bytes 2 to 1"):
         tokenizer.encode_arrow(column(b"aaa", [2, 1, 3]))
+
+
+def _view(*numbers: int) -> pa.Array:
+    """A column with one text of more than 12 bytes: their number, the first 4, their buffer, their place in it."""
+    buffers = [None, pa.py_buffer(np.array(numbers, np.int32).tobytes()), pa.py_buffer(b"abcd" * 5)]
+    return pa.Array.from_buffers(pa.string_view(), 1, buffers)
+
+
+_START = int.from_bytes(b"abcd", "little")
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda: _view(20, _START, 7, 0),
+        lambda: _view(20, _START, 0, 1 << 30),
+        lambda: _view(1 << 30, _START, 0, 0),
+        lambda: _view(-20, _START, 0, 0),
+        lambda: pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), _view(20, _START, 7, 0)),
+        lambda: pa.DictionaryArray.from_arrays(pa.array([0, 7]), pa.array(["a"]), safe=False),
+        lambda: pa.chunked_array([_view(20, _START, 0, 0), _view(20, _START, 7, 0)]),
+    ],
+    ids=["buffer", "place", "length", "negative length", "dictionary of views", "index", "second chunk"],
+)
+def test_views_and_indices_that_point_nowhere_are_refused(
+    tokenizer: HfBpeTokenizer, damaged: Callable[[], pa.Array]
+) -> None:
+    assert tokenizer.encode_arrow(_view(20, _START, 0, 0)).to_pylist() == [tokenizer.encode("abcd" * 5)]
+    with pytest.raises(ValueError, match="the Arrow column of type .* is damaged: "):
+        tokenizer.encode_arrow(damaged())
 
 
 def test_bounds_of_64_bits_become_a_large_list() -> None:

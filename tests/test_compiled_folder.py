@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -113,6 +114,46 @@ def test_a_folder_that_cannot_be_made_costs_no_tokenizer(
     expected = load()
     (tmp_path / "file").touch()
     monkeypatch.setenv("HF_BPE_CACHE", str(tmp_path / "file" / "forms"))
+
+    assert load()._core == expected._core
+
+
+def test_a_home_that_nobody_has_costs_no_tokenizer_and_is_told_of(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = load()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_BPE_CACHE", "~no-such-user/forms")
+    told: list[str] = []
+    monkeypatch.setattr(compiled.logger, "warning_once", told.append)
+
+    assert load()._core == expected._core
+    assert told == [
+        "hf_bpe keeps no compiled vocabularies: HF_BPE_CACHE is '~no-such-user/forms', in the home of a user that isn't "
+        "there. Set it to another folder, or to 'off'."
+    ]
+    assert names(tmp_path) == [folder.name]
+
+
+def _pipe(place: Path) -> None:
+    os.mkfifo(place)
+
+
+def _huge(place: Path) -> None:
+    with place.open("wb") as file:
+        file.truncate(1 << 42)
+
+
+@posix
+@pytest.mark.parametrize("put", [_pipe, _huge, Path.mkdir], ids=["a pipe", "a huge file", "a folder"])
+def test_what_can_be_no_form_is_not_read(put: Callable[[Path], None], folder: Path) -> None:
+    expected = load()
+    [form] = folder.iterdir()
+    form.unlink()
+    try:
+        put(form)
+    except OSError:
+        pytest.skip("the disk holds no file of this size")
 
     assert load()._core == expected._core
 
