@@ -329,6 +329,17 @@ def test_arguments_are_checked_before_a_cluster_is_needed(
 # What needs no cluster
 
 
+@pytest.mark.parametrize("damaged", ["{", "[]", ""])
+def test_parts_whose_settings_are_damaged_are_not_gone_on_with(damaged: str, tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text(damaged)
+    (tmp_path / "0.json").touch()
+
+    with pytest.raises(CorpusError, match=r"begun with other .* settings\.json is damaged .*restart=True"):
+        encoding._begin(tmp_path, tmp_path / "a.bin", {"part_bytes": 1}, 1, restart=False)
+    assert encoding._begin(tmp_path, tmp_path / "a.bin", {"part_bytes": 1}, 1, restart=True) == set()
+    assert json.loads((tmp_path / "settings.json").read_text()) == {"part_bytes": 1}
+
+
 @pytest.mark.parametrize(
     "error", [CountsError("two\nlines"), FileNotFoundError("no file"), TypeError("a type"), CorpusError("")]
 )
