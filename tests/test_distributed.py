@@ -27,7 +27,7 @@ from hf_bpe.distributed import counting, encoding, running
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray isn't installed")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="a worker is found by /proc")
 
-GPT2: dict[str, Any] = {"split_pattern": "gpt2", "progress": False}
+GPT2: dict[str, Any] = {"split_pattern": "gpt2", "max_pretoken_bytes": None, "progress": False}
 
 
 @pytest.fixture(scope="module")
@@ -185,18 +185,20 @@ def test_a_worker_that_is_killed_while_it_encodes_changes_nothing(
 def test_training_on_a_cluster_gives_the_tokenizer_of_one_process(cluster: Any, files: list[Path]) -> None:
     options: dict[str, Any] = {"vocab_size": 350, "normalizer": "NFC", "eos_token": "<|end|>", "progress": False}
 
-    with pytest.warns(UserWarning, match="pretokens were longer than 99 bytes and counted in parts"):
+    with pytest.warns(UserWarning, match="pretokens were longer than 99 bytes and counted in parts") as warned:
         trained = distributed.train(files, part_bytes=300_000, max_pretoken_bytes=99, **options)
     with pytest.warns(UserWarning, match="pretokens were longer than 99 bytes and counted in parts"):
         local = hf_bpe.train(files=files, max_pretoken_bytes=99, **options)
 
     assert trained._core.to_json() == local._core.to_json()
     assert trained.training_report == local.training_report
+    assert warned[0].filename == __file__
 
 
 @needs_ray
 def test_characters_with_an_affix_are_trained_as_in_one_process(cluster: Any, files: list[Path]) -> None:
     options: dict[str, Any] = {"vocab_size": 60, "alphabet": "characters", "end_of_word_suffix": "</w>"}
+    options["max_pretoken_bytes"] = None
 
     trained = distributed.train(files[:1], progress=False, **options)
 
@@ -242,11 +244,11 @@ def test_a_run_that_was_stopped_does_what_is_left(
 
     monkeypatch.setattr(encoding, "_put_together", stops_at_first)
     with pytest.raises(KeyboardInterrupt):
-        distributed.encode(files[1:], tokenizer, out, part_bytes=200_000, progress=False)
+        distributed.encode(files[1:], tokenizer, out, part_bytes=200_000, workers=1, progress=False)
     (parts / "1.json").unlink()
     with pytest.raises(CorpusError, match=r"a\.bin was begun with other .*: append_eos; begin anew with restart=True"):
         distributed.encode(files[1:], tokenizer, out, part_bytes=200_000, append_eos=True, progress=False)
-    report = distributed.encode(files[1:], tokenizer, out, part_bytes=200_000, progress=False)
+    report = distributed.encode(files[1:], tokenizer, out, part_bytes=200_000, workers=1, progress=False)
 
     assert len(times[0]) > 4
     assert {name for name in times[0] if times[0][name] != times[1][name]} == {"1.json"}
@@ -273,11 +275,18 @@ def test_the_first_bad_row_in_order_is_told_as_in_one_process(
     with pytest.raises(CorpusError, match=told):
         distributed.count([path], part_bytes=10_000, **GPT2)
     with pytest.raises(CorpusError, match=told):
-        distributed.encode([path], tokenizer, tmp_path / "a.bin", part_bytes=10_000, progress=False)
+        distributed.encode([path], tokenizer, tmp_path / "a.bin", part_bytes=10_000, workers=1, progress=False)
 
     counts = distributed.count([path], part_bytes=10_000, skip_bad_rows=True, **GPT2)
     made = distributed.encode(
-        [path], tokenizer, tmp_path / "a.bin", part_bytes=10_000, skip_bad_rows=True, restart=True, progress=False
+        [path],
+        tokenizer,
+        tmp_path / "a.bin",
+        part_bytes=10_000,
+        workers=1,
+        skip_bad_rows=True,
+        restart=True,
+        progress=False,
     )
     assert (counts.report.texts, counts.report.bad_rows) == (2998, 2)
     assert (made.documents, made.bad_rows, len(made.first_bad_rows)) == (2998, 2, 2)
@@ -327,6 +336,17 @@ def test_arguments_are_checked_before_a_cluster_is_needed(
 
 
 # What needs no cluster
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", ""])
+def test_parts_whose_settings_are_damaged_are_not_gone_on_with(damaged: str, tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text(damaged)
+    (tmp_path / "0.json").touch()
+
+    with pytest.raises(CorpusError, match=r"begun with other .* settings\.json is damaged .*restart=True"):
+        encoding._begin(tmp_path, tmp_path / "a.bin", {"part_bytes": 1}, 1, restart=False)
+    assert encoding._begin(tmp_path, tmp_path / "a.bin", {"part_bytes": 1}, 1, restart=True) == set()
+    assert json.loads((tmp_path / "settings.json").read_text()) == {"part_bytes": 1}
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,20 @@ def test_training_from_counts_equals_training_from_texts(corpus: list[str], expe
     assert trained(counts_of(*corpus), split_pattern="gpt2", vocab_size=400) == expected
 
 
+def test_a_buffer_holds_what_a_file_holds(tmp_path: Path) -> None:
+    counts = counts_of(*many_texts(), name="a")
+    counts.save(tmp_path / "counts.parquet")
+
+    buffer = counts.to_buffer()
+    again = PretokenCounts.from_buffer(buffer, max_memory=0, temporary_directory=tmp_path)
+
+    assert buffer.to_pybytes() == (tmp_path / "counts.parquet").read_bytes()
+    assert (again, again.report, again.sources) == (counts, counts.report, ("a",))
+    assert again._counts.in_file
+    with pytest.raises(CountsError, match="the buffer is damaged, or no file of counts"):
+        PretokenCounts.from_buffer(buffer.to_pybytes()[:-9])
+
+
 def test_training_from_counts_twice_gives_the_same() -> None:
     counts = counts_of(*many_texts(), max_memory="100KB")
 

@@ -83,15 +83,27 @@ def count(
         >>> counts = hf_bpe.distributed.count(["corpus/*.parquet"], split_pattern="gpt2")
         >>> counts.save("counts.parquet")
     """
+    counts = count_all(
+        source,
+        cut | {"text_column": text_column, "max_memory": max_memory, "max_pretoken_bytes": max_pretoken_bytes},
+        skip_bad_rows=skip_bad_rows,
+        part_bytes=part_bytes,
+        name=name,
+        progress=progress,
+    )
+    warn_of_cuts(counts.report.cut_pretokens, max_pretoken_bytes, stacklevel=2)
+    return counts
+
+
+def count_all(
+    source: Any, options: Mapping[str, Any], *, skip_bad_rows: bool, part_bytes: int, name: str | None, progress: bool
+) -> PretokenCounts:
+    """Count as `count` does, without a warning of cuts; `options` are those of `PretokenCounts.count`."""
     data = ray_data("counting on a cluster")
-    options = cut | {
-        "text_column": text_column,
-        "max_memory": max_memory,
-        "max_pretoken_bytes": max_pretoken_bytes,
-        "progress": False,
-    }
+    options = {**options, "progress": False}
     # Counting nothing checks every option here, before a cluster is asked for.
     empty = PretokenCounts.count([], **_of_this_machine(options), name=name)
+    text_column = options["text_column"]
     if isinstance(source, data.Dataset):
         names: tuple[str, ...] = ()
         counted = _projected(source, text_column).map_batches(
@@ -107,19 +119,9 @@ def count(
             _count_part, batch_size=1, batch_format="pyarrow", fn_kwargs={"documents": documents, "options": options}
         )
         levels = _levels(len(parts))
-    for level in range(levels):
-        # Ray runs steps of the same needs in one task, and a sum would then wait until all its parts are counted in
-        # that task, one after the other. So each step asks for a thousandth of a CPU less than the one before.
-        counted = counted.map_batches(
-            _add,
-            batch_size=_FAN,
-            batch_format="pyarrow",
-            fn_kwargs={"options": options},
-            num_cpus=1 - (level + 1) / 1000,
-        )
     with tqdm(desc="Counting", unit="B", unit_scale=True, disable=not progress) as bar:
-        total = _total(results_of(counted), empty, _of_this_machine(options), bar)
-    warn_of_cuts(total.report.cut_pretokens, max_pretoken_bytes, stacklevel=2)
+        rows = results_of(_added(counted, levels, options))
+        total = _total(rows, empty, _of_this_machine(options), bar)
     return replace(total, sources=names if name is None else (name,))
 
 
@@ -142,6 +144,20 @@ def _projected(dataset: Any, text_column: str) -> Any:
         columns = ", ".join(map(repr, names))
         raise ValueError(f"there is no column {text_column!r}; choose a text_column among {columns}")
     return dataset.select_columns([text_column])
+
+
+def _added(counted: Any, levels: int, options: Mapping[str, Any]) -> Any:
+    for level in range(levels):
+        # Ray runs steps of the same needs in one task, and a sum would then wait until all its parts are counted in
+        # that task, one after the other. So each step asks for a thousandth of a CPU less than the one before.
+        counted = counted.map_batches(
+            _add,
+            batch_size=_FAN,
+            batch_format="pyarrow",
+            fn_kwargs={"options": options},
+            num_cpus=1 - (level + 1) / 1000,
+        )
+    return counted
 
 
 def _levels(parts: int) -> int:

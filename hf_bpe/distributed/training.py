@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from hf_bpe.character_pipeline import CharacterOptions
-from hf_bpe.distributed.counting import count
+from hf_bpe.counting import warn_of_cuts
+from hf_bpe.distributed.counting import count_all
 from hf_bpe.distributed.running import PART_BYTES
 from hf_bpe.limits import MAX_PRETOKEN_BYTES
 from hf_bpe.tokenizer import HfBpeTokenizer
@@ -67,17 +68,16 @@ def train(
         made = CharacterOptions(**cutting, **affixes).pipeline()["pre_tokenizer"]
         cutting = {"split_pattern": None, "pre_tokenizer": made}
         learning["pre_tokenizer"] = made
-    counts = count(
-        source,
-        alphabet=alphabet,
-        normalizer=normalizer,
-        text_column=text_column,
-        skip_bad_rows=skip_bad_rows,
-        part_bytes=part_bytes,
-        max_memory=max_memory,
-        temporary_directory=temporary_directory,
-        max_pretoken_bytes=max_pretoken_bytes,
-        progress=progress,
-        **cutting,
+    counting = cutting | {
+        "alphabet": alphabet,
+        "normalizer": normalizer,
+        "text_column": text_column,
+        "max_memory": max_memory,
+        "temporary_directory": temporary_directory,
+        "max_pretoken_bytes": max_pretoken_bytes,
+    }
+    counts = count_all(
+        source, counting, skip_bad_rows=skip_bad_rows, part_bytes=part_bytes, name=None, progress=progress
     )
+    warn_of_cuts(counts.report.cut_pretokens, max_pretoken_bytes, stacklevel=2)
     return hf_bpe_train(counts, **learning)
