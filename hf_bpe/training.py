@@ -13,7 +13,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
 from hf_bpe.pretoken_counts.resuming import CHECKPOINT_MINUTES, Checkpoints
 from hf_bpe.special_tokens import to_flags
 from hf_bpe.trainer_settings import TrainerSettings
+from hf_bpe.vocabulary_growth import VocabularyGrowth
 
 if TYPE_CHECKING:
     from hf_bpe.tokenizer import HfBpeTokenizer
@@ -52,6 +53,7 @@ class TrainingReport:
         merges: How many merges were learned.
         vocab_size: How many tokens there are.
         shortfall: Why there are fewer or more tokens than asked for; None when there are just as many.
+        growth: How many tokens the corpus takes with smaller vocabularies.
     """
 
     texts: int = 0
@@ -64,6 +66,13 @@ class TrainingReport:
     bad_rows: int = 0
     cut_pretokens: int = 0
     spilled_bytes: int = 0
+    growth: VocabularyGrowth | None = field(default=None, repr=False)
+
+    def to_html(self, *, hidden_sizes: Mapping[int, int] | None = None) -> str:
+        """Return a page that tells how large the vocabulary should be: see `hf_bpe.measure.vocabulary_sizes`."""
+        from hf_bpe.measure.vocabulary_sizes import page_of_training
+
+        return page_of_training(self, hidden_sizes=hidden_sizes)
 
 
 def train(
@@ -289,6 +298,7 @@ def train_pipeline(
         merges=len(merges),
         vocab_size=len(vocab),
         shortfall=shortfall,
+        growth=VocabularyGrowth.of(*counter.growth(), len(vocab)),
     )
     if trainer.characters and not may_exceed and len(vocab) > trainer.vocab_size:
         raise TrainingError(
