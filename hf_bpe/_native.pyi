@@ -306,6 +306,7 @@ class Counter:
         keep: bool = True,
         progress: Callable[[int, int], object] | None = None,
     ) -> tuple[list[str], list[tuple[str, str]]]: ...
+    def growth(self) -> tuple[int, int, list[tuple[int, int]]]: ...
     def learn_on(
         self,
         *,

@@ -35,6 +35,7 @@ from hf_bpe.segmenting import Segmenter, cut_at_words, segmenter_of
 from hf_bpe.special_tokens import to_flags
 from hf_bpe.trainer_settings import TrainerSettings
 from hf_bpe.training_sources import Balance, CountedSource, SourceReport
+from hf_bpe.vocabulary_growth import VocabularyGrowth
 
 if TYPE_CHECKING:
     from hf_bpe.tokenizer import HfBpeTokenizer
@@ -58,6 +59,7 @@ class TrainingReport:
         sources: What each source gave and got, where there are several.
         used_most_by: For each learned token, the source that used it most when it was made, weights applied; of equals
             the first.
+        growth: How many tokens the corpus takes with smaller vocabularies.
     """
 
     texts: int = 0
@@ -72,6 +74,13 @@ class TrainingReport:
     spilled_bytes: int = 0
     sources: tuple[SourceReport, ...] = ()
     used_most_by: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+    growth: VocabularyGrowth | None = field(default=None, repr=False)
+
+    def to_html(self, *, hidden_sizes: Mapping[int, int] | None = None) -> str:
+        """Return a page that tells how large the vocabulary should be: see `hf_bpe.measure.vocabulary_sizes`."""
+        from hf_bpe.measure.vocabulary_sizes import page_of_training
+
+        return page_of_training(self, hidden_sizes=hidden_sizes)
 
 
 def train(
@@ -375,7 +384,12 @@ def train_pipeline(
         cut_at_words(counter.take_sorted(), cut, counter)
     distinct = len(counter)
     vocab, merges = _learn(counter, trainer, progress=progress)
-    report = TrainingReport(**asdict(read), spilled_bytes=counter.spilled_bytes, distinct_pretokens=distinct)
+    report = TrainingReport(
+        **asdict(read),
+        spilled_bytes=counter.spilled_bytes,
+        distinct_pretokens=distinct,
+        growth=VocabularyGrowth.of(*counter.growth(), len(vocab)),
+    )
     return _finished(pipeline, (vocab, merges), report, trainer, specials, renamed, may_exceed=may_exceed, pad=pad)
 
 

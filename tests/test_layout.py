@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
     {"_advice", "errors", "byte_alphabet", "characters", "split_patterns", "_native"},
-    {"compiled", "limits", "parallelism", "pipeline_json", "trainer_settings", "whole_files"},
+    {"compiled", "limits", "parallelism", "pipeline_json", "trainer_settings", "vocabulary_growth", "whole_files"},
     {"character_pipeline", "html_text", "known_encodings", "pipeline_identity", "shown_text", "vocabulary"},
     {"formats", "special_tokens"},
     {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from hf_bpe.cli.directories import whole_directory
 from hf_bpe.cli.output import message, printable, reported_failures, write
 from hf_bpe.cli.sources import open_sources
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, memory_size
+from hf_bpe.whole_files import replaced
 
 _EPILOG = r"""
 Examples:
@@ -25,6 +27,8 @@ Examples:
     hf-bpe train corpus.txt --vocab-size 32000 --chat-template chatml --out my-tokenizer
 
     hf-bpe train --from-counts a.parquet b.parquet --vocab-size 32000 --out my-tokenizer
+
+    hf-bpe train corpus.txt --vocab-size 128000 --out my-tokenizer --report report.html --hidden-size 4096:32
 
     hf-bpe train corpus.txt --vocab-size 32000 --out my-tokenizer --checkpoint-dir stops --resume-from stops
 
@@ -136,6 +140,18 @@ ResumeFrom = Annotated[
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads; all cores by default.")]
 Progress = Annotated[bool, typer.Option(help="Show a bar on stderr.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        help="A page to write: bytes per token and the share of embeddings by vocabulary size.", metavar="FILE"
+    ),
+]
+HiddenSize = Annotated[
+    list[str],
+    typer.Option(
+        "--hidden-size", help="For the page: a model, as 4096:32 for 32 layers; may be given again.", show_default=False
+    ),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the tokenizer files of an existing directory.")]
 
 
@@ -183,11 +199,16 @@ def train(
     threads: Threads = None,
     progress: Progress = True,
     overwrite: Overwrite = False,
+    report: Report = None,
+    hidden_sizes: HiddenSize = [],  # noqa: B006 (typer copies defaults)
 ) -> None:
     """Train a tokenizer and save it as a directory that AutoTokenizer loads."""
     import hf_bpe
 
     started = time.monotonic()
+    models = _models(hidden_sizes)
+    if report is not None and not report.parent.is_dir():
+        raise typer.BadParameter(f"--report: {report.parent} is no directory")
     named: dict[str, Any] = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
     given = {name: token for name, token in named.items() if token is not None}
     limits: dict[str, Any] = {"max_memory": max_memory, "temporary_directory": temporary_directory}
@@ -234,10 +255,22 @@ def train(
             )
             tokenizer.save_pretrained(directory)
             _summarize(tokenizer, time.monotonic() - started)
+        if report is not None:
+            with replaced(report) as page:
+                page.write(tokenizer.training_report.to_html(hidden_sizes=models).encode())
         write(f"{printable(str(out))}\n")
 
 
 train.__doc__ = f"{train.__doc__}\n\n\b{_EPILOG}"
+
+
+def _models(sizes: list[str]) -> dict[int, int] | None:
+    """Return what `--hidden-size` says; None for nothing."""
+    matches = [re.fullmatch(r"([1-9][0-9]*):([1-9][0-9]*)", size) for size in sizes]
+    for size, match in zip(sizes, matches, strict=True):
+        if match is None:
+            raise typer.BadParameter(f"--hidden-size is SIZE:LAYERS, such as 4096:32, got {size!r}")
+    return {int(match[1]): int(match[2]) for match in matches if match} or None
 
 
 def length_of(text: str) -> int | None:

@@ -22,6 +22,7 @@ from hf_bpe.measure.text_counts import TextCounts
 from hf_bpe.measure.timing import Speed, Throughput, throughput
 from hf_bpe.measure.tokens import Measured, measured
 from hf_bpe.measure.vocabularies import CorpusUse, SharedTokens, VocabularyReport, shared_tokens, vocabulary
+from hf_bpe.measure.vocabulary_sizes import VocabularySizes, vocabulary_sizes
 from hf_bpe.measure.words import words_of
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "TextCounts",
     "Throughput",
     "VocabularyReport",
+    "VocabularySizes",
     "bill",
     "bill_of_requests",
     "bits_per_byte",
@@ -66,5 +68,6 @@ __all__ = [
     "spelled",
     "throughput",
     "vocabulary",
+    "vocabulary_sizes",
     "words_of",
 ]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::buffer::PyBuffer;
@@ -32,6 +32,9 @@ type NewToken = (String, Option<(TokenId, TokenId)>, u64);
 /// The tokens by id, and the merges by rank.
 pub(super) type VocabAndMerges = (Vec<String>, Vec<(String, String)>);
 
+/// The bytes of a corpus, its tokens before any merge, and for each merge the vocabulary after it and the tokens saved.
+type Growth = (u64, u64, Vec<(u32, u64)>);
+
 /// A table of pretokens and their counts, filled batch by batch.
 #[pyclass(frozen, module = "hf_bpe._native")]
 pub struct Counter {
@@ -42,6 +45,8 @@ pub struct Counter {
     /// The length from which pretokens are cut.
     #[pyo3(get)]
     max_pretoken_bytes: Option<usize>,
+    /// What the last learning gained.
+    growth: Mutex<Growth>,
 }
 
 #[pymethods]
@@ -72,6 +77,7 @@ impl Counter {
             pipeline: tokenizer.core(),
             between_added_tokens,
             threads: num_threads.unwrap_or_else(parallel::num_threads),
+            growth: Mutex::default(),
             max_pretoken_bytes,
         })
     }
@@ -236,8 +242,16 @@ impl Counter {
             last_special_tokens,
         };
         let settings = arguments.settings();
-        let learned = told(py, progress, |tell| self.counts.learn(&settings, keep, tell))?;
+        let (bytes, symbols) = py.detach(|| self.counts.text_size(characters))?;
+        let mut learned = told(py, progress, |tell| self.counts.learn(&settings, keep, tell))?;
+        let growth = (bytes, symbols, std::mem::take(&mut learned.growth));
+        *self.growth.lock().unwrap_or_else(PoisonError::into_inner) = growth;
         Ok(texts(learned))
+    }
+
+    /// What the last learning gained: see [`Growth`].
+    fn growth(&self) -> Growth {
+        self.growth.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Learns on from the vocabulary of the tokenizer that cut the texts, between added tokens. Returns the new tokens in

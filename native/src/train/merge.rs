@@ -80,6 +80,8 @@ pub struct Learned {
     pub vocab: Vec<String>,
     /// The merges, as pairs of ids, in order of rank.
     pub merges: Vec<(u32, u32)>,
+    /// For each merge that was made, how many tokens there were after it, and how many it saves the corpus.
+    pub growth: Vec<(u32, u64)>,
 }
 
 /// Learns from `words` and how often each was seen, in any order; they are given back as soon as they are laid out.
@@ -132,6 +134,7 @@ const POLL_EVERY: usize = 1 << 16;
 struct Learner<'a> {
     vocab: Alphabet,
     merges: Vec<(u32, u32)>,
+    growth: Vec<(u32, u64)>,
     words: Merging,
     /// Which source uses what, where words come from several.
     uses: Option<Uses>,
@@ -174,6 +177,7 @@ impl<'a> Learner<'a> {
             last,
             vocab,
             merges: Vec::new(),
+            growth: Vec::new(),
             words: Merging::new(sequences, pairs, limit),
             uses: None,
             settings,
@@ -210,10 +214,13 @@ impl<'a> Learner<'a> {
         if let Some(uses) = &mut self.uses {
             uses.merge(&self.words, &positions, (left, right), merged, is_new);
         }
+        let mut saved = 0;
         for chunk in positions.chunks(POLL_EVERY) {
             self.poll(chunk.len())?;
-            self.words.merge_at(chunk, (left, right), merged);
+            saved += self.words.merge_at(chunk, (left, right), merged);
         }
+        let size = self.vocab.len() + self.last.len();
+        self.growth.push((size as u32, saved.unsigned_abs()));
         self.words.update_pairs((left, right), merged);
         Ok(true)
     }
@@ -244,6 +251,7 @@ impl<'a> Learner<'a> {
         Learned {
             vocab: self.vocab.into_tokens(),
             merges,
+            growth: self.growth,
         }
     }
 }
@@ -330,6 +338,14 @@ mod tests {
 
         assert_eq!(vocab(6), ["a", "b", "c", "<e>", "ab", "<p>"]);
         assert_eq!(vocab(7), ["a", "b", "c", "ab", "abc", "<e>", "<p>"]);
+    }
+
+    #[test]
+    fn growth_tells_what_each_merge_saves() {
+        // `a a` counts twice in `aaa`, and is merged once.
+        let learned = learned(&[("aaa", 2), ("bc", 3)], &Settings::byte_level(1000));
+
+        assert_eq!(learned.growth, [(257, 2), (258, 3), (259, 2)]);
     }
 
     #[test]
