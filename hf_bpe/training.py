@@ -448,7 +448,9 @@ def _train_sources(
         )
         show(len(learned[1]), len(learned[1]) + max(0, trainer.vocab_size - len(learned[0])))
     vocab, _ = learned
-    used_most = {vocab[token]: names[source] for token, source, _ in reversed(uses)}
+    used_most: dict[str, str] = {}
+    for token, source, _ in uses:  # a token that is made once more keeps the source of its first time
+        used_most.setdefault(vocab[token], names[source])
     numbers = Counts(used_most.values())
     total = sum(size * multiplier for size, multiplier in zip(sizes, multipliers, strict=True))
     quotas = balance.quotas or {}
