@@ -206,7 +206,7 @@ def train(
         ValueError: An argument is out of its range or contradicts another one, a file isn't UTF-8, or there is no
             such column or chat template.
         SplitPatternError: `split_pattern` is no valid regex, or ran away on a text.
-        CountsError: `PretokenCounts` were made with other settings than those asked for, or than those of other sources.
+        CountsError: `PretokenCounts` were made with other settings than those asked for, or than other sources.
         ImportError: The `segmenter` that is named isn't installed.
 
     Example:
