@@ -224,7 +224,9 @@ def train(
         ValueError: An argument is out of its range or contradicts another one, a file isn't UTF-8, or there is no
             such column or chat template.
         SplitPatternError: `split_pattern` is no valid regex, or ran away on a text.
-        CountsError: The checkpoints can't be gone on from, or would be written over.
+        CountsError: `PretokenCounts` were made with other settings than those asked for, or than other sources; or
+            checkpoints can't be gone on from, or would be written over.
+        ImportError: The `segmenter` that is named isn't installed.
 
     Example:
         >>> tokenizer = train(["a text", "another text"], vocab_size=260, progress=False)
@@ -504,7 +506,9 @@ def _train_sources(
         )
         show(len(learned[1]), len(learned[1]) + max(0, trainer.vocab_size - len(learned[0])))
     vocab, _ = learned
-    used_most = {vocab[token]: names[source] for token, source, _ in reversed(uses)}
+    used_most: dict[str, str] = {}
+    for token, source, _ in uses:  # a token that is made once more keeps the source of its first time
+        used_most.setdefault(vocab[token], names[source])
     numbers = Counts(used_most.values())
     total = sum(size * multiplier for size, multiplier in zip(sizes, multipliers, strict=True))
     quotas = balance.quotas or {}

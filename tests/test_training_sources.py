@@ -58,8 +58,8 @@ def same(tokenizer: HfBpeTokenizer, slow: slow_training.Slow, names: list[str]) 
 
 
 def test_without_weights_sources_are_one_corpus() -> None:
-    apart = train(SOURCES)
-    together = hf_bpe.train(EN + ZH, vocab_size=320, split_pattern="gpt2", min_frequency=1, progress=False)
+    apart = train(SOURCES, vocab_size=310)
+    together = hf_bpe.train(EN + ZH, vocab_size=310, split_pattern="gpt2", min_frequency=1, progress=False)
 
     assert json_of(apart) == json_of(together)
     assert apart.training_report.distinct_pretokens == together.training_report.distinct_pretokens
@@ -184,11 +184,11 @@ def test_spilled_sources_give_the_same() -> None:
 
 
 def test_characters_have_sources_too() -> None:
-    tokenizer = train(SOURCES, alphabet="characters", vocab_size=80, split_pattern=None, quota={"zh": 0.3})
+    tokenizer = train(SOURCES, alphabet="characters", vocab_size=80, split_pattern=None, quota={"zh": 0.25})
 
     learned = tokenizer.training_report.merges
     zh = next(source for source in tokenizer.training_report.sources if source.name == "zh")
-    assert zh.used_most >= learned * 0.3
+    assert zh.used_most >= learned * 0.25
     assert zh.missing == 0
     assert zh.tokens == sum(len(tokenizer.encode_ordinary(text)) for text in ZH)
 

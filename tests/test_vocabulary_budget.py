@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,14 +10,19 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def test_a_small_vocabulary_goes_to_the_larger_language_and_a_large_one_to_both() -> None:
-    printed = subprocess.run(
-        [sys.executable, ROOT / "examples" / "vocabulary_budget.py"], check=True, capture_output=True, text=True
-    ).stdout
+def test_the_ratio_decides_who_gets_a_small_vocabulary_and_a_large_one_serves_both_better() -> None:
+    command = [sys.executable, ROOT / "examples" / "vocabulary_budget.py"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
 
-    rows = [line.split() for line in printed.splitlines()[1:]]
-    shares = {(row[0], row[1]): float(row[2].rstrip("%")) for row in rows}
-    small, large = [[shares[size, ratio] for ratio in ("95%", "60%")] for size in ("400", "1200")]
-    assert len(rows) == 4
-    assert small[0] < small[1], "at 400 the ratio decides"
-    assert abs(large[0] - large[1]) < abs(small[0] - small[1]), "at 1,200 it matters less"
+    header, *rows = [line.split() for line in printed.splitlines()]
+    touch, english, chinese = (
+        {(row[0], row[1]): float(row[column].rstrip("%")) for row in rows} for column in (2, 3, 4)
+    )
+    assert header[0] == "size"
+    assert len(touch) == 4
+    assert touch["400", "95%"] < 2 < 10 < touch["400", "60%"]
+    for ratio in ("95%", "60%"):
+        assert touch["400", ratio] < touch["1200", ratio]
+        assert english["1200", ratio] < english["400", ratio]
+        assert chinese["1200", ratio] < chinese["400", ratio]
