@@ -34,6 +34,7 @@ def write(path: Path, counts: SortedCounts, details: Mapping[str, Any]) -> None:
 
     Raises:
         OSError: The file can't be written; what was there before is as it was.
+        ValueError: It is a directory, a pipe or a device.
     """
     import pyarrow.parquet as pq
 
@@ -60,11 +61,29 @@ def read(path: Path, limits: CountingLimits) -> tuple[SortedCounts, dict[str, An
         CountsError: The file is damaged, or holds no counts.
         OSError: There is no such file.
     """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    builder = SortedCountsBuilder(**limits.memory_arguments())
+    chunks = _chunks(path)
+    details, _ = next(chunks)
+    for _, chunk in chunks:
+        try:
+            builder.push(*chunk)
+        except ValueError as error:  # an OSError is of the temporary file, and not of this one
+            raise _damaged(path, error) from None
+    counts = builder.finish()
+    found = {"distinct": len(counts), "total": counts.total}
+    for name, value in found.items():
+        if details.get(name) != value:
+            raise CountsError(f"{path} is damaged: it has {name}={value}, and says {details.get(name)}.")
+    return counts, details
+
+
+def _chunks(path: Path) -> Iterator[tuple[dict[str, Any], tuple[bytes, bytes, bytes]]]:
+    """Yield the rows of a file part by part, no rows at first, each with what the file says beside them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             details = _details(path, file.schema_arrow)
@@ -72,27 +91,25 @@ def read(path: Path, limits: CountingLimits) -> tuple[SortedCounts, dict[str, An
                 raise CountsError(
                     f"{path} is damaged: its columns are {', '.join(map(repr, file.schema_arrow.names))}."
                 )
-            builder = SortedCountsBuilder(**limits.memory_arguments())
+            yield details, (b"", bytes(8), b"")
             for batch in file.iter_batches(_ROWS, columns=["pretoken", "count"]):
-                builder.push(*_chunk(batch))
-            counts = builder.finish()
+                yield details, _chunk(batch)
     except CountsError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise CountsError(f"{path} is damaged, or no file of counts: {error}") from None
-    found = {"distinct": len(counts), "total": counts.total}
-    for name, value in found.items():
-        if details[name] != value:
-            raise CountsError(f"{path} is damaged: it has {name}={value}, and says {details[name]}.")
-    return counts, details
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> CountsError:
+    return CountsError(f"{path} is damaged, or no file of counts: {error}")
 
 
 def _schema(details: dict[str, Any]) -> pa.Schema:
     import pyarrow as pa
 
-    text = json.dumps(details, ensure_ascii=False).encode()
+    text = json.dumps(details).encode("ascii")  # the name of a file may hold what is no UTF-8
     metadata = {_DETAILS: text, _CHECKSUM: hashlib.sha256(text).hexdigest().encode()}
     fields = [pa.field("pretoken", pa.large_binary(), nullable=False), pa.field("count", pa.uint64(), nullable=False)]
     return pa.schema(fields, metadata=metadata)
@@ -105,7 +122,12 @@ def _details(path: Path, schema: pa.Schema) -> dict[str, Any]:
         raise CountsError(f"{path} holds no counts of hf_bpe; PretokenCounts.save writes such files.")
     if hashlib.sha256(text).hexdigest().encode() != metadata.get(_CHECKSUM):
         raise CountsError(f"{path} is damaged: its settings don't have the checksum that was written with them.")
-    details: dict[str, Any] = json.loads(text)
+    try:
+        details = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CountsError(f"{path} is damaged: its settings are no JSON: {error}") from None
+    if not isinstance(details, dict):
+        raise CountsError(f"{path} is damaged: its settings are no JSON object, but {type(details).__name__}.")
     if details.get("format") != _FORMAT:
         raise CountsError(f"{path} has format {details.get('format')!r}; this version of hf_bpe reads {_FORMAT}.")
     return details
@@ -136,6 +158,9 @@ def _chunk(batch: pa.RecordBatch) -> tuple[bytes, bytes, bytes]:
 @contextmanager
 def _replaced(path: Path) -> Iterator[Any]:
     """Open a file beside `path` that takes its place when all went well, and is removed when not."""
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is a directory or a device; counts are written to a file")
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -146,6 +171,8 @@ def _replaced(path: Path) -> Iterator[Any]:
         os.umask(umask)
         os.chmod(name, 0o666 & ~umask)  # as any new file; a temporary one is for its owner alone
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(name)
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, name):
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from None  # not of the temporary name
         raise
