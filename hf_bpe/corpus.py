@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from hf_bpe.documents import BadRow, Documents, kind_of, open_documents
 from hf_bpe import columns
 from hf_bpe.columns import Column
+from hf_bpe.documents import BadRow, Documents, kind_of, open_documents
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,6 @@ from hf_bpe import batch, inputs, tiktoken_rules
 from hf_bpe.encoding import LazyEncodings
 from hf_bpe.methods.flat import FlatMethods
 
-
 # What upstream calls on the way through a plain call; a subclass may have its own.
 _STEPS = (
     "_encode_plus",
