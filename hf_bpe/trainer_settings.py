@@ -14,6 +14,9 @@ from hf_bpe.errors import TrainingError
 BYTE_TOKENS: tuple[str, ...] = tuple(f"<0x{byte:02X}>" for byte in range(256))
 """The tokens that spell a character outside the vocabulary, byte by byte, as SentencePiece writes them."""
 
+MOST_THREADS = 1024
+"""More than this take memory before the first text is read, and no machine has so many cores for them."""
+
 _OPTIONAL_NUMBERS = ("max_token_length", "num_threads", "limit_alphabet", "max_digits", "pad_to_multiple_of")
 
 
@@ -109,6 +112,8 @@ def check_numbers(**numbers: object) -> None:
             continue
         if not isinstance(number, SupportsIndex):
             raise TypeError(f"{name} is a whole number, got {number!r}")
+        if name == "num_threads" and index(number) > MOST_THREADS:
+            raise ValueError(f"num_threads={number} is out of range; give at most {MOST_THREADS:,}")
         if (least is not None and index(number) < least) or index(number) >= 2**63:
             raise ValueError(f"{name}={number} is out of range" + ("" if least is None else f"; give at least {least}"))
 

@@ -31,8 +31,10 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
         os.chmod(name, 0o666 & ~umask)  # as any new file; a temporary one is for its owner alone
         os.replace(name, path)
         _sync_folder(path.parent)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, name):
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from None  # not of the temporary name
         raise
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import os
 import pty
 import shlex
@@ -495,3 +496,29 @@ def test_a_command_prints_no_advice_of_transformers() -> None:
 def test_names_that_are_imported_late_are_listed() -> None:
     assert {"__version__", "chat", "convert", "embeddings"} <= set(dir(hf_bpe))
     assert all(getattr(hf_bpe, name) for name in ("__version__", "chat", "convert", "embeddings"))
+
+
+def test_counting_neither_replaces_what_it_reads_nor_counts_for_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("low lower\n", encoding="utf-8")
+
+    over = run("count", tmp_path / "a.txt", "--out", tmp_path / "a.txt")
+    nowhere = run("count", tmp_path / "a.txt", "--out", tmp_path / "none" / "a.parquet", "--split-pattern", "(")
+
+    assert (over.returncode, nowhere.returncode) == (1, 1)
+    assert b"a.txt is one of the files that are read; name another file to write" in over.stderr
+    assert b"none is no directory" in nowhere.stderr  # before anything is looked at
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "low lower\n"
+
+
+def test_compressed_texts_of_a_directory_are_no_binary_files(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "a.txt.gz").write_bytes(gzip.compress(b"low lower\n", mtime=0))
+    (corpus / "b.txt.xz").write_bytes(lzma.compress(b"low lower\n"))
+    (corpus / "c.bin.gz").write_bytes(gzip.compress(b"\0\1\2", mtime=0))
+
+    result = run("count", corpus, "--no-progress", "--out", tmp_path / "counts.parquet")
+
+    assert f"binary files left out of {corpus}: 1\n".encode() in result.stderr
+    assert hf_bpe.PretokenCounts.load(tmp_path / "counts.parquet").report.texts == 2

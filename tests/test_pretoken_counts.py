@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
 import random
 import subprocess
 import sys
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -428,3 +432,131 @@ def test_a_full_disk_is_a_clear_error_and_leaves_nothing(tmp_path: Path) -> None
     assert f"go to a temporary file in {tmp_path}, and that failed" in result.stderr
     assert "set another temporary_directory or a larger max_memory" in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["normalizer", "pre_tokenizer", "max_pretoken_bytes", "unicode", "texts", "sources"])
+@pytest.mark.parametrize("value", [-1, "x", [3], {"type": "Nope"}, {"type": "Split"}, True, 1.5, 2**70])
+def test_forged_settings_are_refused_when_they_are_read(name: str, value: object, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    forge(path, counts_of("a b"), {name: value})
+
+    if name == "unicode" and isinstance(value, dict):  # other versions, by their form
+        assert PretokenCounts.load(path).settings.unicode == value
+        return
+    with pytest.raises(CountsError, match=rf"a\.parquet.*{name}"):
+        PretokenCounts.load(path)
+
+
+@pytest.mark.parametrize("name", ["normalizer", "pre_tokenizer", "unicode", "bad_rows", "sources", "total", "format"])
+def test_settings_that_are_missing_are_told(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    forge(path, counts_of("a b"), {name: ...})
+
+    with pytest.raises(CountsError, match=rf"a\.parquet .*{name}"):
+        PretokenCounts.load(path)
+
+
+@pytest.mark.parametrize(("text", "told"), [("[]", "but list"), ("{", "no JSON"), ("[" * 100_000, "no JSON")])
+def test_settings_that_are_no_object_are_damage(text: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    forge(path, counts_of("a b"), text)
+
+    with pytest.raises(CountsError, match=f"is damaged: its settings are .*{told}"):
+        PretokenCounts.load(path)
+
+
+def forge(path: Path, counts: PretokenCounts, changes: dict[str, Any] | str) -> None:
+    """Write counts with other settings and the checksum of these; `...` leaves a setting out."""
+    counts.save(path)
+    table = pq.read_table(path)
+    details = b"hf_bpe.pretoken_counts"
+    if isinstance(changes, dict):
+        told = json.loads(table.schema.metadata[details]) | changes
+        changes = json.dumps({name: value for name, value in told.items() if value is not ...})
+    checksum = hashlib.sha256(changes.encode()).hexdigest()
+    pq.write_table(table.replace_schema_metadata({details: changes, details + b".sha256": checksum}), path)
+
+
+def test_a_full_temporary_directory_is_not_called_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        def __init__(self, **_: Any) -> None: ...
+
+        def push(self, *_: object) -> None:
+            raise OSError("counts that don't fit into max_memory go to a temporary file, and that failed")
+
+    counts_of("a b").save(tmp_path / "a.parquet")
+    monkeypatch.setattr("hf_bpe.pretoken_counts.storage.SortedCountsBuilder", Full)
+
+    with pytest.raises(OSError, match=r"^counts that don't fit"):
+        PretokenCounts.load(tmp_path / "a.parquet")
+
+
+def test_a_full_disk_names_the_file_of_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("hf_bpe.pretoken_counts.storage.os.fsync", full)
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*/a\.parquet'"):
+        counts_of("a b").save(tmp_path / "a.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("weight", [np.float64(0.5), np.float32(0.5), Decimal("0.5"), Fraction(1, 2)])
+def test_weights_are_numbers_of_any_kind(weight: Any) -> None:
+    assert list(counts_of("a a", "a").weighted(weight)) == [(b" a", 1), (b"a", 1)]
+    assert counts_of("a").weighted(np.int64(3)).total == 3  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("weight", [True, "2", None, 1j])
+def test_weights_that_are_no_numbers_are_a_type_error(weight: Any) -> None:
+    with pytest.raises(TypeError, match=r"weight=.* is a .*; give a number"):
+        counts_of("a").weighted(weight)
+
+
+def test_arguments_of_a_wrong_type_are_told() -> None:
+    for call, told in [
+        (lambda: PretokenCounts.sum([1]), r"sum\(\) takes PretokenCounts, got int"),  # type: ignore[list-item]
+        (lambda: counts_of("a", tokenizer="gpt2"), r"takes a tokenizer of hf_bpe, .* got str"),
+        (lambda: counts_of("a", name=3), "name is a str, got 3"),
+        (lambda: counts_of("a").most_common("all"), "number is a whole number, got 'all'"),  # type: ignore[arg-type]
+    ]:
+        with pytest.raises(TypeError, match=told):
+            call()  # type: ignore[no-untyped-call]
+    assert counts_of("a b").most_common(2**70) == [(b" b", 1), (b"a", 1)]
+
+
+def test_so_many_threads_that_they_fill_memory_are_refused() -> None:
+    with pytest.raises(ValueError, match="num_threads=1000000000 is out of range; give at most 1,024"):
+        counts_of("a", num_threads=10**9)
+
+
+def test_the_name_of_a_file_need_not_be_utf8(tmp_path: Path) -> None:
+    counts_of("a", name="\udcff.txt").save(tmp_path / "a.parquet")
+
+    assert PretokenCounts.load(tmp_path / "a.parquet").sources == ("\udcff.txt",)
+
+
+def test_counts_never_take_the_place_of_a_directory_or_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+
+    for name in ("folder", "pipe"):
+        with pytest.raises(ValueError, match=f"{name} is a directory or a device; counts are written to a file"):
+            counts_of("a").save(tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "pipe"]
+
+
+def test_counts_are_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "a.parquet")
+    counts_of("a").save(tmp_path / "link")
+
+    assert (tmp_path / "link").is_symlink()
+    assert PretokenCounts.load(tmp_path / "a.parquet") == counts_of("a")
+
+
+def test_counts_that_are_read_as_texts_are_told(tmp_path: Path) -> None:
+    counts_of("a").save(tmp_path / "a.parquet")
+
+    with pytest.raises(hf_bpe.CorpusError, match=r"holds counts, not texts: .* --from-counts"):
+        trained(tmp_path / "a.parquet")

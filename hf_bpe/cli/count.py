@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from hf_bpe.cli.directories import whole_files
 from hf_bpe.cli.output import message, printable, reported_failures, write
-from hf_bpe.cli.sources import open_sources
+from hf_bpe.cli.sources import check_not_read, open_sources
 from hf_bpe.cli.train import (
     Alphabet,
     CheckpointDir,
@@ -75,26 +76,29 @@ def count(
 
     started = time.monotonic()
     with reported_failures():
-        counts = hf_bpe.PretokenCounts.count(
-            **open_sources(sources),
-            tokenizer=tokenizer and hf_bpe.HfBpeTokenizer.from_pretrained(tokenizer),
-            alphabet=alphabet,
-            split_pattern=split_pattern,
-            normalizer=normalizer,
-            pre_tokenizer=pre_tokenizer,
-            name=name,
-            text_column=text_column,
-            skip_bad_rows=skip_bad_rows,
-            max_memory=max_memory,
-            temporary_directory=temporary_directory,
-            max_pretoken_bytes=length_of(max_pretoken_bytes),
-            checkpoint_dir=checkpoint_dir,
-            checkpoint_minutes=checkpoint_minutes,
-            resume_from=resume_from,
-            num_threads=threads,
-            progress=progress,
-        )
-        counts.save(out)
+        with whole_files([out]) as beside:
+            corpus = open_sources(sources)
+            check_not_read(out, corpus)
+            counts = hf_bpe.PretokenCounts.count(
+                **corpus,
+                tokenizer=tokenizer and hf_bpe.HfBpeTokenizer.from_pretrained(tokenizer),
+                alphabet=alphabet,
+                split_pattern=split_pattern,
+                normalizer=normalizer,
+                pre_tokenizer=pre_tokenizer,
+                name=name,
+                text_column=text_column,
+                skip_bad_rows=skip_bad_rows,
+                max_memory=max_memory,
+                temporary_directory=temporary_directory,
+                max_pretoken_bytes=length_of(max_pretoken_bytes),
+                checkpoint_dir=checkpoint_dir,
+                checkpoint_minutes=checkpoint_minutes,
+                resume_from=resume_from,
+                num_threads=threads,
+                progress=progress,
+            )
+            counts.save(beside[out])
         seconds = time.monotonic() - started
         left_out = skipped_rows(counts.report)
         message(f"{len(counts):,} distinct pretokens of {counts.report.bytes:,} bytes in {seconds:.1f} s{left_out}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +59,31 @@ def _expand(source: str) -> list[str]:
 
 
 def _is_binary(path: Path) -> bool:
-    """Return whether `path` is to be text and begins like a binary file: with a NUL, which is how git and grep tell."""
+    """Return whether `path` is to be text and begins like a binary file: with a NUL, which is how git and grep tell.
+
+    Of compressed text it is what was compressed.
+    """
     from hf_bpe.documents import kind_of
+    from hf_bpe.documents.streams import opened
+    from hf_bpe.errors import CorpusError
 
     if kind_of(path) != "text":
         return False
-    with path.open("rb") as file:
-        return b"\0" in file.read(_HEAD_BYTES)
+    try:
+        with opened(path) as (stream, _):
+            return b"\0" in stream.read(_HEAD_BYTES)
+    except CorpusError:
+        return False  # damaged: told when it is read
+
+
+def check_not_read(out: Path, sources: Mapping[str, Any]) -> None:
+    """Raise when the file to write is one of those to read, which it would replace.
+
+    Raises:
+        ValueError: It is.
+    """
+    if out.is_file() and any(out.samefile(file) for file in sources.get("files", ()) if Path(file).is_file()):
+        raise ValueError(f"{out} is one of the files that are read; name another file to write")
 
 
 def text_lines(paths: Sequence[str]) -> Iterator[str]:

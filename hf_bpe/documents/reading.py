@@ -436,4 +436,8 @@ def parquet_groups(path: Path, column: str) -> list[tuple[int, int]]:
 
 def _check_column(path: Path, column: str, names: Sequence[str]) -> None:
     if column not in names:
+        if list(names) == ["pretoken", "count"]:
+            raise CorpusError(
+                f"{path} holds counts, not texts: train(PretokenCounts.load(...)) and --from-counts train from them."
+            )
         raise CorpusError(f"{path} has no column {column!r}; choose a text_column among {', '.join(map(repr, names))}.")

@@ -32,7 +32,11 @@ def write(path: Path, counts: SortedCounts, details: Mapping[str, Any]) -> None:
 
     Raises:
         OSError: The file can't be written; what was there before is as it was.
+        ValueError: It is a directory, a pipe or a device.
     """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is a directory or a device; counts are written to a file")
     with replaced(path) as file:
         write_to(file, counts, details)
 
@@ -68,6 +72,24 @@ def read(path: Path, limits: CountingLimits) -> tuple[SortedCounts, dict[str, An
 
 def read_from(source: Any, path: Path, limits: CountingLimits) -> tuple[SortedCounts, dict[str, Any]]:
     """Return what `read` does of a path or a buffer of Arrow, which messages call `path`."""
+    builder = SortedCountsBuilder(**limits.memory_arguments())
+    chunks = _chunks(source, path)
+    details, _ = next(chunks)
+    for _, chunk in chunks:
+        try:
+            builder.push(*chunk)
+        except ValueError as error:  # an OSError is of the temporary file, and not of this one
+            raise _damaged(path, error) from None
+    counts = builder.finish()
+    found = {"distinct": len(counts), "total": counts.total}
+    for name, value in found.items():
+        if details.get(name) != value:
+            raise CountsError(f"{path} is damaged: it has {name}={value}, and says {details.get(name)}.")
+    return counts, details
+
+
+def _chunks(source: Any, path: Path) -> Iterator[tuple[dict[str, Any], tuple[bytes, bytes, bytes]]]:
+    """Yield the rows of a file part by part, no rows at first, each with what the file says beside them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -78,27 +100,25 @@ def read_from(source: Any, path: Path, limits: CountingLimits) -> tuple[SortedCo
                 raise CountsError(
                     f"{path} is damaged: its columns are {', '.join(map(repr, file.schema_arrow.names))}."
                 )
-            builder = SortedCountsBuilder(**limits.memory_arguments())
+            yield details, (b"", bytes(8), b"")
             for batch in file.iter_batches(_ROWS, columns=["pretoken", "count"]):
-                builder.push(*_chunk(batch))
-            counts = builder.finish()
+                yield details, _chunk(batch)
     except CountsError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise CountsError(f"{path} is damaged, or no file of counts: {error}") from None
-    found = {"distinct": len(counts), "total": counts.total}
-    for name, value in found.items():
-        if details[name] != value:
-            raise CountsError(f"{path} is damaged: it has {name}={value}, and says {details[name]}.")
-    return counts, details
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> CountsError:
+    return CountsError(f"{path} is damaged, or no file of counts: {error}")
 
 
 def _schema(details: dict[str, Any]) -> pa.Schema:
     import pyarrow as pa
 
-    text = json.dumps(details, ensure_ascii=False).encode()
+    text = json.dumps(details).encode("ascii")  # the name of a file may hold what is no UTF-8
     metadata = {_DETAILS: text, _CHECKSUM: hashlib.sha256(text).hexdigest().encode()}
     fields = [pa.field("pretoken", pa.large_binary(), nullable=False), pa.field("count", pa.uint64(), nullable=False)]
     return pa.schema(fields, metadata=metadata)
@@ -111,7 +131,12 @@ def _details(path: Path, schema: pa.Schema) -> dict[str, Any]:
         raise CountsError(f"{path} holds no counts of hf_bpe; PretokenCounts.save writes such files.")
     if hashlib.sha256(text).hexdigest().encode() != metadata.get(_CHECKSUM):
         raise CountsError(f"{path} is damaged: its settings don't have the checksum that was written with them.")
-    details: dict[str, Any] = json.loads(text)
+    try:
+        details = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CountsError(f"{path} is damaged: its settings are no JSON: {error}") from None
+    if not isinstance(details, dict):
+        raise CountsError(f"{path} is damaged: its settings are no JSON object, but {type(details).__name__}.")
     if details.get("format") != _FORMAT:
         raise CountsError(f"{path} has format {details.get('format')!r}; this version of hf_bpe reads {_FORMAT}.")
     return details

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
+from numbers import Integral, Real
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
@@ -20,6 +23,7 @@ from hf_bpe.counting import CountingReport, count_corpus, counter_of, warn_of_cu
 from hf_bpe.errors import CountsError
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import storage
+from hf_bpe.pretoken_counts.details import report_of, settings_of, sources_of
 from hf_bpe.pretoken_counts.resuming import CHECKPOINT_MINUTES, Checkpoints, count_with_checkpoints
 from hf_bpe.pretoken_counts.settings import CountSettings
 
@@ -109,6 +113,8 @@ class PretokenCounts:
             OSError: A file can't be read, or the temporary directory or that of checkpoints is full.
         """
         checks.check_numbers(num_threads=num_threads)
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"name is a str, got {name!r:.60}")
         limits = CountingLimits.of(
             max_memory=max_memory, temporary_directory=temporary_directory, max_pretoken_bytes=max_pretoken_bytes
         )
@@ -162,7 +168,7 @@ class PretokenCounts:
             FileNotFoundError: There is no such file.
         """
         limits = CountingLimits.of(max_memory=max_memory, temporary_directory=temporary_directory)
-        return cls._of_file(limits, *storage.read(Path(path), limits))
+        return cls._of_file(Path(path), limits, *storage.read(Path(path), limits))
 
     @classmethod
     def from_buffer(
@@ -179,15 +185,16 @@ class PretokenCounts:
         """
         import pyarrow as pa
 
+        path = Path("the buffer")
         limits = CountingLimits.of(max_memory=max_memory, temporary_directory=temporary_directory)
-        return cls._of_file(limits, *storage.read_from(pa.BufferReader(data), Path("the buffer"), limits))
+        return cls._of_file(path, limits, *storage.read_from(pa.BufferReader(data), path, limits))
 
     @classmethod
-    def _of_file(cls, limits: CountingLimits, counts: SortedCounts, details: dict[str, Any]) -> PretokenCounts:
-        settings = CountSettings(**{field.name: details[field.name] for field in fields(CountSettings)})
-        report = CountingReport(**{field.name: details[field.name] for field in fields(CountingReport)})
+    def _of_file(cls, path: Path, limits: CountingLimits, counts: SortedCounts, details: dict[str, Any]) -> PretokenCounts:
+        settings = settings_of(path, details)
+        report, sources = report_of(path, details), sources_of(path, details)
         limits = replace(limits, max_pretoken_bytes=settings.max_pretoken_bytes)
-        return cls(settings, tuple(details["sources"]), report, counts, limits)
+        return cls(settings, sources, report, counts, limits)
 
     def save(self, path: str | Path) -> None:
         """Write these counts as a Parquet file, whole or not at all; a file that is there is replaced.
@@ -228,11 +235,15 @@ class PretokenCounts:
 
         Raises:
             CountsError: Their settings differ, or there are none.
+            TypeError: A part is something else.
             ValueError: A count is more than 64 bits hold.
         """
         counts = list(parts)
         if not counts:
             raise CountsError("the sum of no counts has no settings; give at least one")
+        for part in counts:
+            if not isinstance(part, cls):
+                raise TypeError(f"sum() takes PretokenCounts, got {type(part).__name__}")
         first = counts[0]
         for other in counts[1:]:
             first.settings.check_same(
@@ -255,7 +266,7 @@ class PretokenCounts:
             return NotImplemented
         return self.sum([self, other])
 
-    def weighted(self, weight: float | Fraction) -> PretokenCounts:
+    def weighted(self, weight: float | Fraction | Decimal) -> PretokenCounts:
         """Return these counts times `weight`, each rounded to the nearest whole number, halves up.
 
         A float means the decimal number that it prints as: 0.1 is a tenth. Pretokens whose count comes to 0 are left
@@ -263,6 +274,7 @@ class PretokenCounts:
 
         Raises:
             ValueError: The weight is negative, not finite, or has more than 64 bits; or a count has, times the weight.
+            TypeError: It is no number.
         """
         fraction = _fraction(weight)
         part = (self._counts, fraction.numerator, fraction.denominator)
@@ -270,9 +282,11 @@ class PretokenCounts:
 
     def most_common(self, number: int = 10) -> list[tuple[bytes, int]]:
         """Return the pretokens of the highest counts, of equal counts the first in order of bytes."""
-        if number < 0:
+        if not isinstance(number, SupportsIndex):
+            raise TypeError(f"number is a whole number, got {number!r:.60}")
+        if index(number) < 0:
             raise ValueError(f"number={number} is negative")
-        return self._counts.most_common(number)
+        return self._counts.most_common(min(index(number), len(self)))
 
     @property
     def total(self) -> int:
@@ -322,13 +336,16 @@ def _counter(pipeline: pipeline_json.Json, num_threads: int | None, limits: Coun
     return counter_of(pipeline, num_threads, who="PretokenCounts.count()", limits=limits)
 
 
-def _fraction(weight: float | Fraction) -> Fraction:
+def _fraction(weight: object) -> Fraction:
+    if isinstance(weight, bool) or not isinstance(weight, Real | Decimal):
+        raise TypeError(f"weight={weight!r:.60} is a {type(weight).__name__}; give a number")
     try:
-        fraction = weight if isinstance(weight, Fraction) else Fraction(repr(weight))
+        # The numbers of numpy print as a call when they are asked for their repr.
+        fraction = Fraction(int(weight)) if isinstance(weight, Integral) else Fraction(str(weight))
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"weight={weight!r} is no finite number") from None
+        raise ValueError(f"weight={weight} is no finite number") from None
     if fraction < 0 or max(fraction.numerator, fraction.denominator) >= 2**64:
-        raise ValueError(f"weight={weight!r} is out of range; give a number of at least 0 with at most 64 bits")
+        raise ValueError(f"weight={weight} is out of range; give a number of at least 0 with at most 64 bits")
     return fraction
 
 
@@ -343,7 +360,13 @@ def _pipeline(
         for name, value in given.items():
             if value is not None:
                 raise ValueError(f"{name}={value!r} and a tokenizer both say how texts are cut: give one of them")
-        text = getattr(tokenizer, "backend_tokenizer", tokenizer).to_str()
+        inner = getattr(tokenizer, "backend_tokenizer", tokenizer)
+        if not hasattr(inner, "to_str"):
+            raise TypeError(
+                "PretokenCounts.count() takes a tokenizer of hf_bpe, tokenizers or transformers (a fast one), got "
+                f"{type(tokenizer).__name__}"
+            )
+        text = inner.to_str()
         return pipeline_json.counting_pipeline(json.loads(text))
     if alphabet == "characters":
         options.check()
