@@ -157,7 +157,7 @@ def test_views_and_indices_that_point_nowhere_are_refused(
     tokenizer: HfBpeTokenizer, damaged: Callable[[], pa.Array]
 ) -> None:
     assert tokenizer.encode_arrow(_view(20, _START, 0, 0)).to_pylist() == [tokenizer.encode("abcd" * 5)]
-    with pytest.raises(ValueError, match="the Arrow column of type .* is damaged: "):
+    with pytest.raises(ValueError, match=r"the Arrow column of type .* is damaged: "):
         tokenizer.encode_arrow(damaged())
 
 

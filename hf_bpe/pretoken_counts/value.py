@@ -190,7 +190,9 @@ class PretokenCounts:
         return cls._of_file(path, limits, *storage.read_from(pa.BufferReader(data), path, limits))
 
     @classmethod
-    def _of_file(cls, path: Path, limits: CountingLimits, counts: SortedCounts, details: dict[str, Any]) -> PretokenCounts:
+    def _of_file(
+        cls, path: Path, limits: CountingLimits, counts: SortedCounts, details: dict[str, Any]
+    ) -> PretokenCounts:
         settings = settings_of(path, details)
         report, sources = report_of(path, details), sources_of(path, details)
         limits = replace(limits, max_pretoken_bytes=settings.max_pretoken_bytes)
