@@ -22,6 +22,7 @@ __all__ = [
     "crossing_merges",
     "digest_of_file",
     "encode_words",
+    "learn_from_sources",
     "load_compiled",
     "num_threads",
     "plan_words",
