@@ -73,8 +73,8 @@ def _folder() -> Path | None:
         folder = Path(asked).expanduser() if asked else Path(constants.HF_HOME) / "hf_bpe"
     except RuntimeError:
         logger.warning_once(
-            f"hf_bpe keeps no compiled vocabularies: HF_BPE_CACHE is {asked!r}, in the home of a user that isn't there. "
-            "Set it to another folder, or to 'off'."
+            f"hf_bpe keeps no compiled vocabularies: HF_BPE_CACHE is {asked!r}, in the home of a user that isn't "
+            "there. Set it to another folder, or to 'off'."
         )
         return None
     try:

@@ -129,8 +129,8 @@ def test_a_home_that_nobody_has_costs_no_tokenizer_and_is_told_of(
 
     assert load()._core == expected._core
     assert told == [
-        "hf_bpe keeps no compiled vocabularies: HF_BPE_CACHE is '~no-such-user/forms', in the home of a user that isn't "
-        "there. Set it to another folder, or to 'off'."
+        "hf_bpe keeps no compiled vocabularies: HF_BPE_CACHE is '~no-such-user/forms', in the home of a user that "
+        "isn't there. Set it to another folder, or to 'off'."
     ]
     assert names(tmp_path) == [folder.name]
 
