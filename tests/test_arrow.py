@@ -131,6 +131,14 @@ def test_a_damaged_column_names_the_row(tokenizer: HfBpeTokenizer) -> None:
         tokenizer.encode_arrow(column(b"aaa", [2, 1, 3]))
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_a_number_of_rows_that_no_memory_holds_is_refused(tokenizer: HfBpeTokenizer, *, large: bool) -> None:
+    offsets = np.array([0, 1, 2], np.int64 if large else np.int32).tobytes()
+
+    with pytest.raises(ValueError, match="row 2 of the Arrow column has no valid offsets"):
+        tokenizer._core.encode_arrow([(b"ab", offsets, None, 0, 0, 1 << 62, large)])
+
+
 def _view(*numbers: int) -> pa.Array:
     """A column with one text of more than 12 bytes: their number, the first 4, their buffer, their place in it."""
     buffers = [None, pa.py_buffer(np.array(numbers, np.int32).tobytes()), pa.py_buffer(b"abcd" * 5)]
@@ -157,8 +165,10 @@ def test_views_and_indices_that_point_nowhere_are_refused(
     tokenizer: HfBpeTokenizer, damaged: Callable[[], pa.Array]
 ) -> None:
     assert tokenizer.encode_arrow(_view(20, _START, 0, 0)).to_pylist() == [tokenizer.encode("abcd" * 5)]
+    column = damaged()
+
     with pytest.raises(ValueError, match=r"the Arrow column of type .* is damaged: "):
-        tokenizer.encode_arrow(damaged())
+        tokenizer.encode_arrow(column)
 
 
 def test_bounds_of_64_bits_become_a_large_list() -> None:

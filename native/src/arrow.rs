@@ -15,6 +15,15 @@ pub enum Offsets<'a> {
 }
 
 impl Offsets<'_> {
+    /// How many rows the offsets tell of, which a damaged column says another number of.
+    pub fn rows(&self) -> usize {
+        let offsets = match self {
+            Self::Small(bytes) => bytes.len() / 4,
+            Self::Large(bytes) => bytes.len() / 8,
+        };
+        offsets.saturating_sub(1)
+    }
+
     /// The offset at `index`, unless it is missing or negative.
     pub fn get(&self, index: usize) -> Option<usize> {
         match self {
@@ -104,6 +113,13 @@ mod tests {
 
     fn message(result: Result<Option<&str>>) -> String {
         result.expect_err("damaged").to_string()
+    }
+
+    #[test]
+    fn offsets_know_their_number_of_rows() {
+        assert_eq!(Offsets::Small(&small(&[0, 1, 2])).rows(), 2);
+        assert_eq!(Offsets::Large(&[0; 23]).rows(), 1);
+        assert_eq!(Offsets::Small(&[]).rows(), 0);
     }
 
     #[test]

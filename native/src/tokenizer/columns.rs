@@ -41,11 +41,12 @@ impl Bounds {
 impl Tokenizer {
     /// The ids of each row of `columns`, as if they were one column.
     pub fn encode_columns(&self, columns: &[ArrowStrings], rules: Rules) -> Result<Lists> {
-        let rows: usize = columns.iter().map(|column| column.len).sum();
-        let mut texts = Vec::with_capacity(rows);
+        let mut texts = Vec::new();
         let mut nulls = Vec::new();
         let mut row = 0;
         for column in columns {
+            // Not as many as a damaged column says.
+            texts.reserve(column.len.min(column.offsets.rows()));
             for at in 0..column.len {
                 match column.get(at).map_err(|error| in_whole(error, at, row))? {
                     Some(text) => texts.push(text),
@@ -59,7 +60,7 @@ impl Tokenizer {
         Ok(Lists {
             ids,
             bounds: Bounds::new(&bounds, i32::MAX as u64),
-            validity: (!nulls.is_empty()).then(|| validity(rows, &nulls)),
+            validity: (!nulls.is_empty()).then(|| validity(row, &nulls)),
         })
     }
 }
