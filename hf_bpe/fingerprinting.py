@@ -107,7 +107,7 @@ def _merges(core: Tokenizer, settings: Mapping[str, Any]) -> Any:
             return {"by_rank": True, "whole_pretokens": bool(dead) and settings["ignore_merges"]}
     # Of a merge that stands twice the last one counts.
     kept = dict.fromkeys(reversed(core.merges()))
-    return [list(pair) for pair in reversed(kept)]
+    return list(reversed(kept))  # as JSON, pairs and lists are the same
 
 
 def _vocab(core: Tokenizer, merges: Any, settings: Mapping[str, Any]) -> dict[str, int]:

@@ -98,7 +98,7 @@ def read_pin(path: str | Path) -> Pin:
     """
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConversionError(f"{path} is no pin: it isn't JSON ({error}). hf-bpe pin writes one.") from None
     if not isinstance(data, dict) or data.get("kind") != _KIND:
         raise ConversionError(f"{path} is no pin: it lacks the kind {_KIND!r}. hf-bpe pin writes one.")
@@ -106,9 +106,10 @@ def read_pin(path: str | Path) -> Pin:
         held = data.get("tokenizer")
         text = None if held is None else zlib.decompress(base64.b64decode(held, validate=True))
         vocabulary = None if text is None else Vocabulary.from_json(text)
-        return Pin(
-            str(data["fingerprint"]), {str(name): str(digest) for name, digest in data["parts"].items()}, vocabulary
-        )
+        fingerprint, digests = str(data["fingerprint"]), {str(name): str(of) for name, of in data["parts"].items()}
+        if fingerprint.startswith(f"{RULES}:") and fingerprint != fingerprint_of_parts(digests):
+            raise ValueError("its fingerprint isn't that of its parts")
+        return Pin(fingerprint, digests, vocabulary)
     except (KeyError, AttributeError, TypeError, ValueError, zlib.error) as error:
         raise ConversionError(f"{path} is a damaged pin ({type(error).__name__}: {error}). Pin again.") from None
 

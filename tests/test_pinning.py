@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_cli import assert_failed, run
 
-from hf_bpe import ConversionError, HfBpeTokenizer, add_words, convert, fingerprint
+from hf_bpe import ConversionError, HfBpeTokenizer, add_words, convert, fingerprint, train
 from hf_bpe.pinning import check_pin, pin, read_pin
 
 
@@ -113,3 +113,14 @@ def test_the_commands_say_what_is_missing(directory: Path, tmp_path: Path) -> No
     assert_failed(run("check-pin", directory, tmp_path / "none.pin"), 1, "none.pin: No such file or directory")
     assert_failed(run("pin", tmp_path / "none", "-o", tmp_path / "x.pin"), 1, "there is no such file or directory")
     assert_failed(run("pin", directory), 2, "--out")
+
+
+def test_a_pin_whose_fingerprint_is_not_that_of_its_parts_is_damaged(tmp_path: Path) -> None:
+    made = pin(train(["low lower"] * 9, vocab_size=260, progress=False)).as_json()
+    (tmp_path / "a.pin").write_text(json.dumps(made | {"fingerprint": "v1:" + "0" * 64}), encoding="utf-8")
+    (tmp_path / "b.pin").write_text("[" * 100_000, encoding="utf-8")
+
+    with pytest.raises(ConversionError, match="its fingerprint isn't that of its parts"):
+        read_pin(tmp_path / "a.pin")
+    with pytest.raises(ConversionError, match="is no pin: it isn't JSON"):
+        read_pin(tmp_path / "b.pin")

@@ -517,7 +517,7 @@ def test_weights_that_are_no_numbers_are_a_type_error(weight: Any) -> None:
 def test_arguments_of_a_wrong_type_are_told() -> None:
     for call, told in [
         (lambda: PretokenCounts.sum([1]), r"sum\(\) takes PretokenCounts, got int"),  # type: ignore[list-item]
-        (lambda: counts_of("a", tokenizer="gpt2"), r"takes a tokenizer of hf_bpe, .* got str"),
+        (lambda: counts_of("a", tokenizer="gpt2", split_pattern=None), r"takes a tokenizer of hf_bpe, .* got str"),
         (lambda: counts_of("a", name=3), "name is a str, got 3"),
         (lambda: counts_of("a").most_common("all"), "number is a whole number, got 'all'"),  # type: ignore[arg-type]
     ]:

@@ -77,7 +77,7 @@ def split_by_tokens(
             f"split_by_tokens(): max_tokens={max_tokens} leaves no room for a token beside the "
             f"{max_tokens - budget.room} special tokens that are added"
         )
-    if not isinstance(overlap, int) or not 0 <= overlap < budget.room:
+    if not isinstance(overlap, int) or isinstance(overlap, bool) or not 0 <= overlap < budget.room:
         raise ValueError(f"split_by_tokens(): overlap is from 0 to {budget.room - 1} here, got {overlap!r:.60}")
     if boundary not in get_args(Boundary):
         raise ValueError(f"split_by_tokens(): boundary is 'sentence', 'word' or 'line', got {boundary!r:.60}")

@@ -233,6 +233,7 @@ def test_long_runs_are_cut_in_linear_time(unit: str, tokenizers: dict[str, HfBpe
     [
         ({"max_tokens": 2}, r"max_tokens=2 leaves no room for a token beside the 2 special tokens"),
         ({"overlap": 22}, r"overlap is from 0 to 21 here, got 22"),
+        ({"overlap": True}, r"overlap is from 0 to 21 here, got True"),
         ({"overlap": -1}, r"overlap is from 0 to 21 here, got -1"),
         ({"boundary": "page"}, r"boundary is 'sentence', 'word' or 'line', got 'page'"),
     ],
