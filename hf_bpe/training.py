@@ -333,11 +333,7 @@ def train(
             pipeline, parts, balance, trainer, specials, pad_to_multiple_of, progress=progress
         )
     else:
-        corpus = (
-            opened(source)
-            if files is None
-            else open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
-        )
+        corpus = counts or open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
         if checkpoints is not None:
             corpus = _with_checkpoints(counting, num_threads, corpus, checkpoints, limits, progress=progress)
         trained, report = train_pipeline(

@@ -25,7 +25,7 @@ def rows_of(found: Any) -> list[Any]:
 
 
 def read(documents: Documents) -> list[Any]:
-    return [row for found in documents.columns() for row in rows_of(found)]
+    return [row for found, _ in documents.columns() for row in rows_of(found)]
 
 
 def read_in_parts(documents: Documents, part_bytes: int) -> list[Any]:

@@ -495,7 +495,7 @@ def test_a_full_disk_names_the_file_of_counts(tmp_path: Path, monkeypatch: pytes
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("hf_bpe.pretoken_counts.storage.os.fsync", full)
+    monkeypatch.setattr("hf_bpe.whole_files.os.fsync", full)
 
     with pytest.raises(OSError, match=r"No space left on device: '.*/a\.parquet'"):
         counts_of("a b").save(tmp_path / "a.parquet")

@@ -244,4 +244,4 @@ def test_checkpoints_of_several_sources_are_refused_with_what_to_do(tmp_path: Pa
     with pytest.raises(
         ValueError, match=r"checkpoint_dir and resume_from are for one source: count each .* as sources"
     ):
-        train(sources={"a": ["a"], "b": ["b"]}, vocab_size=260, checkpoint_dir=tmp_path, progress=False)
+        train({"a": ["a"], "b": ["b"]}, checkpoint_dir=tmp_path)

@@ -58,6 +58,9 @@ where
     }
 }
 
+/// What sees each word with its count and its group.
+pub type VisitInGroups<'a> = dyn FnMut(&[u8], u64, u32) -> Result<()> + 'a;
+
 /// Words and how often each was seen, to be gone through several times, each time in the same order.
 pub trait Words {
     /// Calls `visit` with each word and its count, until it fails.
@@ -65,7 +68,7 @@ pub trait Words {
 
     /// Like [`Words::for_each`], with the group of each word: words of one group have equal counts, and come from the
     /// same sources.
-    fn for_each_in_groups(&self, visit: &mut dyn FnMut(&[u8], u64, u32) -> Result<()>) -> Result<()> {
+    fn for_each_in_groups(&self, visit: &mut VisitInGroups<'_>) -> Result<()> {
         self.for_each(&mut |word, count| visit(word, count, 0))
     }
 }
@@ -81,7 +84,7 @@ impl<W: Words + ?Sized> Words for &W {
         (**self).for_each(visit)
     }
 
-    fn for_each_in_groups(&self, visit: &mut dyn FnMut(&[u8], u64, u32) -> Result<()>) -> Result<()> {
+    fn for_each_in_groups(&self, visit: &mut VisitInGroups<'_>) -> Result<()> {
         (**self).for_each_in_groups(visit)
     }
 }

@@ -23,7 +23,7 @@ impl Quotas {
             let wanted = numerator * room as u128;
             needs[quota.source] = wanted.div_ceil(denominator).min(room as u128) as usize;
             // What was rounded up most is rounded down first, of equals the last.
-            if wanted % denominator != 0 {
+            if !wanted.is_multiple_of(denominator) {
                 rests.push((denominator - wanted % denominator, denominator, quota.source));
             }
         }

@@ -106,7 +106,7 @@ impl SourcedWords {
                 }
             };
             words.groups.push(group);
-            if words.groups.len() % (1 << 16) == 0 && !poll() {
+            if words.groups.len().is_multiple_of(1 << 16) && !poll() {
                 return Err(Error::Interrupted);
             }
         }
@@ -145,7 +145,7 @@ impl Words for SourcedWords {
         self.for_each_in_groups(&mut |word, count, _| visit(word, count))
     }
 
-    fn for_each_in_groups(&self, visit: &mut dyn FnMut(&[u8], u64, u32) -> Result<()>) -> Result<()> {
+    fn for_each_in_groups(&self, visit: &mut super::VisitInGroups<'_>) -> Result<()> {
         let mut start = 0;
         for (&end, &group) in self.ends.iter().zip(&self.groups) {
             visit(&self.bytes[start..end], self.sums[group as usize], group)?;
