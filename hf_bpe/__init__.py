@@ -43,7 +43,8 @@ if _typing.TYPE_CHECKING:
     from hf_bpe.pretoken_counts import PretokenCounts
     from hf_bpe.showing import show
     from hf_bpe.token_files import encode_files
-    from hf_bpe.training import TrainingReport, train
+    from hf_bpe.training import train
+    from hf_bpe.training_report import TrainingReport
     from hf_bpe.verification import compare
 
 __all__ = [
@@ -91,7 +92,7 @@ _LAZY = {
     "PretokenCounts": "pretoken_counts",
     "ExtensionReport": "extension",
     "SideBySide": "extension",
-    "TrainingReport": "training",
+    "TrainingReport": "training_report",
     "add_words": "extension",
     "card": "cards",
     "compare": "verification",

@@ -13,10 +13,11 @@ from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
 from hf_bpe.corpus import open_corpus
 from hf_bpe.counting import counter_of
+from hf_bpe.learning import train_pipeline
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
 from hf_bpe.trainer_settings import TrainerSettings
-from hf_bpe.training import added_token_json, train_pipeline
+from hf_bpe.training_tokens import added_token_json
 
 
 def retrain(

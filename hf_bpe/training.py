@@ -10,77 +10,32 @@ point.
 from __future__ import annotations
 
 import json
-import warnings
-from collections import Counter as Counts
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tokenizers import AddedToken
-from tqdm.auto import tqdm
 
 from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
-from hf_bpe._native import Counter, Tokenizer, learn_from_sources
+from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.corpus import Corpus, Source, open_corpus
-from hf_bpe.counting import CountingReport, count_corpus, counter_of, warn_of_cuts
-from hf_bpe.errors import CountsError, TrainingError
+from hf_bpe.counting import counter_of, warn_of_cuts
+from hf_bpe.errors import CountsError
+from hf_bpe.learning import train_pipeline
+from hf_bpe.learning_sources import counted_source, train_sources
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
 from hf_bpe.pretoken_counts.resuming import CHECKPOINT_MINUTES, Checkpoints
-from hf_bpe.segmenting import Segmenter, cut_at_words, segmenter_of
-from hf_bpe.special_tokens import to_flags
+from hf_bpe.segmenting import Segmenter, segmenter_of
 from hf_bpe.trainer_settings import TrainerSettings
-from hf_bpe.training_sources import Balance, CountedSource, SourceReport
-from hf_bpe.vocabulary_growth import VocabularyGrowth
+from hf_bpe.training_sources import Balance
+from hf_bpe.training_tokens import protected_tokens, special_tokens_of, with_chat_tokens
 
 if TYPE_CHECKING:
     from hf_bpe.tokenizer import HfBpeTokenizer
-
-
-@dataclass(frozen=True)
-class TrainingReport:
-    """What a training saw and made.
-
-    Attributes:
-        texts: How many texts were read.
-        null_rows: How many rows were null, and skipped.
-        bad_rows: How many rows held no text, and were skipped as asked.
-        bytes: How many bytes the texts have.
-        cut_pretokens: How many pretokens were longer than `max_pretoken_bytes`, and counted in parts.
-        spilled_bytes: How many bytes of counts went to temporary files.
-        distinct_pretokens: How many different pretokens they were cut into.
-        merges: How many merges were learned.
-        vocab_size: How many tokens there are.
-        shortfall: Why there are fewer or more tokens than asked for; None when there are just as many.
-        sources: What each source gave and got, where there are several.
-        used_most_by: For each learned token, the source that used it most when it was made, weights applied; of equals
-            the first.
-        growth: How many tokens the corpus takes with smaller vocabularies.
-    """
-
-    texts: int = 0
-    null_rows: int = 0
-    bytes: int = 0
-    distinct_pretokens: int = 0
-    merges: int = 0
-    vocab_size: int = 0
-    shortfall: str | None = None
-    bad_rows: int = 0
-    cut_pretokens: int = 0
-    spilled_bytes: int = 0
-    sources: tuple[SourceReport, ...] = ()
-    used_most_by: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
-    growth: VocabularyGrowth | None = field(default=None, repr=False)
-
-    def to_html(self, *, hidden_sizes: Mapping[int, int] | None = None) -> str:
-        """Return a page that tells how large the vocabulary should be: see `hf_bpe.measure.vocabulary_sizes`."""
-        from hf_bpe.measure.vocabulary_sizes import page_of_training
-
-        return page_of_training(self, hidden_sizes=hidden_sizes)
 
 
 def train(
@@ -252,10 +207,10 @@ def train(
     chat_format = chat_template if isinstance(chat_template, str) and "{" not in chat_template else None
     if chat_format is None and chat_template is not None:
         settings["chat_template"] = chat_template
-    specials = _special_tokens(special_tokens, settings)
+    specials = special_tokens_of(special_tokens, settings)
     if chat_format is not None:
-        specials = _with_chat_tokens(specials, chat_format, has_bos=settings.get("bos_token") is not None)
-    specials += _protected_tokens(strings, specials)
+        specials = with_chat_tokens(specials, chat_format, has_bos=settings.get("bos_token") is not None)
+    specials += protected_tokens(strings, specials)
     options = CharacterOptions(
         split_pattern=split_pattern,
         pre_tokenizer=pre_tokenizer,
@@ -328,12 +283,18 @@ def train(
 
     counter = new_counter()
     if sources is not None:
-        parts = [_counted(name, new_counter(), opened(part), cut, progress=progress) for name, part in sources.items()]
-        trained, report = _train_sources(
+        parts = [
+            counted_source(name, new_counter(), opened(part), cut, progress=progress) for name, part in sources.items()
+        ]
+        trained, report = train_sources(
             pipeline, parts, balance, trainer, specials, pad_to_multiple_of, progress=progress
         )
     else:
-        corpus = counts or open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+        corpus: Corpus | PretokenCounts = (
+            open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+            if counts is None
+            else counts
+        )
         if checkpoints is not None:
             corpus = _with_checkpoints(counting, num_threads, corpus, checkpoints, limits, progress=progress)
         trained, report = train_pipeline(
@@ -346,90 +307,6 @@ def train(
 
         chat.install(tokenizer, chat_format)
     return tokenizer
-
-
-def train_pipeline(
-    pipeline: pipeline_json.Json,
-    counter: Counter,
-    corpus: Corpus | PretokenCounts,
-    trainer: TrainerSettings,
-    specials: list[pipeline_json.Json],
-    *,
-    progress: bool,
-    length: int | None = None,
-    renamed: Mapping[str, str] | None = None,
-    may_exceed: bool = False,
-    cut: Callable[[str], list[int]] | None = None,
-    pad: int | None = None,
-) -> tuple[pipeline_json.Json, TrainingReport]:
-    """Read a corpus and return `pipeline` with the vocabulary that it gives, and what was read and made.
-
-    Args:
-        pipeline: The JSON around the vocabulary.
-        counter: A counter of its pretokens.
-        corpus: The texts, or counts that the same pipeline made.
-        trainer: What to learn.
-        specials: The special tokens, as in `tokenizer.json` but without ids.
-        progress: Whether to show a bar on stderr.
-        length: The number of texts, for the bar.
-        renamed: New names for special tokens that the pipeline speaks of, by their old names.
-        may_exceed: Whether characters that are more than the tokens asked for are a warning, not an error.
-        cut: What gives the borders of words in a pretoken; None for none.
-        pad: A number that the vocabulary is to be a multiple of; None for any.
-    """
-    read = _count(counter, corpus, progress=progress, length=length)
-    if cut is not None:
-        cut_at_words(counter.take_sorted(), cut, counter)
-    distinct = len(counter)
-    vocab, merges = _learn(counter, trainer, progress=progress)
-    report = TrainingReport(
-        **asdict(read),
-        spilled_bytes=counter.spilled_bytes,
-        distinct_pretokens=distinct,
-        growth=VocabularyGrowth.of(*counter.growth(), len(vocab)),
-    )
-    return _finished(pipeline, (vocab, merges), report, trainer, specials, renamed, may_exceed=may_exceed, pad=pad)
-
-
-def _finished(
-    pipeline: pipeline_json.Json,
-    learned: tuple[list[str], list[tuple[str, str]]],
-    report: TrainingReport,
-    trainer: TrainerSettings,
-    specials: list[pipeline_json.Json],
-    renamed: Mapping[str, str] | None = None,
-    *,
-    may_exceed: bool = False,
-    pad: int | None = None,
-) -> tuple[pipeline_json.Json, TrainingReport]:
-    """Return `pipeline` with what was learned, padded, and the report; warn or raise where the size is another."""
-    vocab, merges = learned
-    shortfall = _shortfall(len(vocab), trainer)
-    if trainer.characters and not may_exceed and len(vocab) > trainer.vocab_size:
-        raise TrainingError(
-            f"vocab_size={trainer.vocab_size} is too small: special tokens and the characters of the corpus take "
-            f"{len(vocab)}. Use a larger vocab_size, or limit_alphabet to keep the most frequent characters."
-        )
-    if shortfall is not None:
-        warnings.warn(shortfall, stacklevel=4)
-    padding = checks.padding_tokens(vocab, pad)
-    vocab = vocab + padding
-    specials = specials + [added_token_json(token) for token in padding]
-    report = replace(report, merges=len(merges), vocab_size=len(vocab), shortfall=shortfall)
-    affixes = {
-        "continuing_subword_prefix": trainer.continuing_subword_prefix,
-        "end_of_word_suffix": trainer.end_of_word_suffix,
-    }
-    return pipeline_json.with_vocabulary(pipeline, vocab, merges, specials, renamed, affixes), report
-
-
-def _count(counter: Counter, corpus: Corpus | PretokenCounts, *, progress: bool, length: int | None) -> CountingReport:
-    if isinstance(corpus, PretokenCounts):
-        counter.count_sorted(corpus._counts)
-        return corpus.report
-    read = count_corpus(counter, corpus, progress=progress, length=length)
-    warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes, stacklevel=4)
-    return read
 
 
 def _with_checkpoints(
@@ -456,88 +333,6 @@ def _with_checkpoints(
     return counts
 
 
-def _counted(
-    name: str,
-    counter: Counter,
-    corpus: Corpus | PretokenCounts,
-    cut: Callable[[str], list[int]] | None,
-    *,
-    progress: bool,
-) -> CountedSource:
-    """Count one source of several."""
-    if isinstance(corpus, PretokenCounts):
-        counts, read = corpus._counts, corpus.report
-    else:
-        read = count_corpus(counter, corpus, progress=progress)
-        warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes, stacklevel=4)
-        counts = counter.take_sorted()
-    if cut is not None:
-        cut_at_words(counts, cut, counter)
-        counts = counter.take_sorted()
-    return CountedSource(name, counts, read, counter.spilled_bytes)
-
-
-def _train_sources(
-    pipeline: pipeline_json.Json,
-    parts: list[CountedSource],
-    balance: Balance,
-    trainer: TrainerSettings,
-    specials: list[pipeline_json.Json],
-    pad: int | None,
-    *,
-    progress: bool,
-) -> tuple[pipeline_json.Json, TrainingReport]:
-    """Learn from counts of several sources, and say what each got."""
-    names = [part.name for part in parts]
-    sizes = [part.counts.corpus_bytes() for part in parts]
-    multipliers, one = balance.multipliers(names, sizes)
-    settings = trainer.arguments()
-    settings["min_frequency"] = min(max(1, trainer.min_frequency) * one, 2**63 - 1)
-    with merging_bar(progress=progress) as show:
-        learned, (distinct, _, tokens, uses, missing) = learn_from_sources(
-            [(part.counts, multiplier) for part, multiplier in zip(parts, multipliers, strict=True)],
-            quotas=balance.native_quotas(names),
-            settings=settings,
-            progress=show,
-        )
-        show(len(learned[1]), len(learned[1]) + max(0, trainer.vocab_size - len(learned[0])))
-    vocab, _ = learned
-    used_most: dict[str, str] = {}
-    for token, source, _ in uses:  # a token that is made once more keeps the source of its first time
-        used_most.setdefault(vocab[token], names[source])
-    numbers = Counts(used_most.values())
-    total = sum(size * multiplier for size, multiplier in zip(sizes, multipliers, strict=True))
-    quotas = balance.quotas or {}
-    reports = tuple(
-        SourceReport(
-            name=part.name,
-            texts=part.read.texts,
-            bytes=sizes[at],
-            share=sizes[at] * multipliers[at] / total if total else 0.0,
-            tokens=tokens[at],
-            used_most=numbers[part.name],
-            quota=quotas.get(part.name),
-            missing=missing[at],
-        )
-        for at, part in enumerate(parts)
-    )
-    for lacking in (report for report in reports if report.missing):
-        warnings.warn(
-            f"quota: {lacking.name!r} is to use {lacking.quota} of the learned tokens most, and {lacking.missing} are "
-            "missing: no pair is left that it uses most. Give it more text or a lower quota.",
-            stacklevel=3,
-        )
-    read = {name: sum(asdict(part.read)[name] for part in parts) for name in asdict(CountingReport())}
-    report = TrainingReport(
-        **read,
-        spilled_bytes=sum(part.spilled_bytes for part in parts),
-        distinct_pretokens=distinct,
-        sources=reports,
-        used_most_by=used_most,
-    )
-    return _finished(pipeline, learned, report, trainer, specials, pad=pad)
-
-
 def _check_sources(
     sources: Mapping[str, Any] | None, source: Source, files: Sequence[str | Path] | None, balance: Balance
 ) -> None:
@@ -555,15 +350,6 @@ def _check_sources(
     if not sources or not all(isinstance(name, str) for name in sources):
         raise ValueError(f"sources is a dict of at least one corpus by name, got the names {list(sources)!r}")
     balance.check(list(sources))
-
-
-def _protected_tokens(strings: Sequence[str], specials: Sequence[pipeline_json.Json]) -> list[pipeline_json.Json]:
-    """Return protected strings as added tokens that aren't special."""
-    for token in specials:
-        if token["content"] in strings:
-            raise ValueError(f"{token['content']!r} is a special token and a protected string: it can be one of them")
-    tokens = [AddedToken(string, special=False, normalized=False) for string in strings]
-    return [added_token_json(token, special=False) for token in tokens]
 
 
 def _check_alphabet(counts: PretokenCounts, alphabet: str) -> None:
@@ -586,101 +372,3 @@ def _pipeline_of_counts(
     wanted = CountSettings.of_pipeline(asked, settings.max_pretoken_bytes)
     settings.check_same(wanted, what="counts and what is asked for don't go together")
     return made
-
-
-def _learn(counter: Counter, trainer: TrainerSettings, *, progress: bool) -> tuple[list[str], list[tuple[str, str]]]:
-    """Learn with a bar whose total is the number of merges to come, which depends on the first tokens."""
-    with merging_bar(progress=progress) as show:
-        vocab, merges = counter.learn(**trainer.arguments(), keep=False, progress=show)
-        show(len(merges), len(merges) + max(0, trainer.vocab_size - len(vocab)))
-    return vocab, merges
-
-
-@contextmanager
-def merging_bar(*, progress: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on stderr, moved by the number of merges so far and how many it may become."""
-    with tqdm(desc="Merging", unit=" merges", disable=not progress) as bar:
-
-        def show(merges: int, expected: int) -> None:
-            if bar.total != expected:
-                bar.reset(expected)
-            bar.update(merges - bar.n)
-
-        yield show
-
-
-def _shortfall(made: int, trainer: TrainerSettings) -> str | None:
-    asked = trainer.vocab_size
-    if made < asked:
-        return (
-            f"the vocabulary has {made} tokens, not the {asked} asked for: no pair is left that occurs at least "
-            f"{max(1, trainer.min_frequency)} times and may be merged. Use more text or a lower min_frequency."
-        )
-    if made > asked:
-        alphabet = "the characters of the corpus" if trainer.characters else "the 256 bytes"
-        return (
-            f"the vocabulary has {made} tokens, not the {asked} asked for: special tokens and {alphabet} "
-            "alone are as many."
-        )
-    return None
-
-
-def _special_tokens(
-    special_tokens: Iterable[str | AddedToken], settings: Mapping[str, Any]
-) -> list[pipeline_json.Json]:
-    """Return the special tokens as JSON, once each: those given, then those that settings name."""
-    if isinstance(special_tokens, str | AddedToken):
-        raise TypeError(f"special_tokens is a list of tokens; write [{str(special_tokens)!r}]")
-    given = [added_token_json(token) for token in special_tokens]
-    named = _named_tokens(settings)
-    contents = {token["content"] for token in given}
-    tokens = given + [flags for flags in map(added_token_json, named) if flags["content"] not in contents]
-    for token in tokens:
-        if not token["content"]:
-            raise ValueError("a special token is empty")
-        checks.check_text("the special token", token["content"])
-    return tokens
-
-
-def _with_chat_tokens(specials: list[pipeline_json.Json], name: str, *, has_bos: bool) -> list[pipeline_json.Json]:
-    """Return the special tokens, and those that a chat format needs beside them.
-
-    They are part of the training, so that `vocab_size` counts them and no merge makes one of them.
-    """
-    from hf_bpe.chat.families import family
-    from hf_bpe.chat.installing import check_known
-
-    known = {token["content"]: token for token in specials}
-    tokens = list(specials)
-    for needed in family(name).tokens(has_bos=has_bos):
-        if needed.content in known:
-            check_known(needed, AddedToken(**known[needed.content]))
-        else:
-            tokens.append(added_token_json(needed, special=needed.special))
-    return tokens
-
-
-def _named_tokens(settings: Mapping[str, Any]) -> list[str | AddedToken]:
-    """Return the special tokens that `settings` name, in any of the ways that `transformers` knows.
-
-    They are those of a tokenizer made with these settings, which also finds wrong settings before the corpus is read.
-    """
-    from hf_bpe.tokenizer import HfBpeTokenizer
-
-    empty = Tokenizer.from_json(json.dumps(pipeline_json.byte_level_pipeline("gpt2")))
-    tokenizer = HfBpeTokenizer(tokenizer_object=empty, **settings)
-    named = [token for token in tokenizer._special_tokens_map.values() if token is not None]
-    return [*named, *tokenizer._extra_special_tokens]
-
-
-def added_token_json(token: str | AddedToken, *, special: bool = True) -> pipeline_json.Json:
-    """Return an added token as `tokenizer.json` writes it, without an id."""
-    content, special, normalized, single_word, lstrip, rstrip = to_flags(token, special=special)
-    return {
-        "content": content,
-        "single_word": single_word,
-        "lstrip": lstrip,
-        "rstrip": rstrip,
-        "normalized": normalized,
-        "special": special,
-    }

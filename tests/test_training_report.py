@@ -135,7 +135,7 @@ def test_hidden_sizes_are_numbers(sizes: Any) -> None:
 
 def test_a_report_that_knows_no_growth_is_refused() -> None:
     with pytest.raises(ValueError, match="doesn't tell what each merge saved"):
-        vocabulary_sizes(hf_bpe.training.TrainingReport())
+        vocabulary_sizes(hf_bpe.TrainingReport())
 
 
 class Page(HTMLParser):

@@ -18,8 +18,8 @@ from hf_bpe.extension.reaching import unreachable
 from hf_bpe.extension.report import ExtensionReport, Saving
 from hf_bpe.extension.sampling import Sample
 from hf_bpe.extension.sizes import room_for
+from hf_bpe.learning import merging_bar
 from hf_bpe.tokenizer import HfBpeTokenizer
-from hf_bpe.training import merging_bar
 
 
 def extend(
