@@ -14,7 +14,7 @@ from hf_bpe import trainer_settings as checks
 from hf_bpe.corpus import open_corpus
 from hf_bpe.counting import counter_of
 from hf_bpe.learning import train_pipeline
-from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
+from hf_bpe.limits import CountingLimits
 from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
 from hf_bpe.trainer_settings import TrainerSettings
 from hf_bpe.training_tokens import added_token_json
@@ -35,7 +35,7 @@ def retrain(
     num_threads: int | None = None,
     max_memory: int | str | None = None,
     temporary_directory: str | Path | None = None,
-    max_pretoken_bytes: int | None = MAX_PRETOKEN_BYTES,
+    max_pretoken_bytes: int | None = None,
     **kwargs: Any,
 ) -> str:
     """Return the `tokenizer.json` of a tokenizer trained anew in the pipeline of another one.
@@ -59,7 +59,7 @@ def retrain(
         num_threads: As in `train`.
         max_memory: As in `train`.
         temporary_directory: As in `train`.
-        max_pretoken_bytes: As in `train`.
+        max_pretoken_bytes: As in `train`, but for the default: as upstream, nothing is cut.
         **kwargs: Further settings of the stock trainer: `initial_alphabet` and `limit_alphabet`, for characters,
             `continuing_subword_prefix` and `end_of_word_suffix`; `progress_format` is accepted and not needed.
 
