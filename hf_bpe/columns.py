@@ -97,6 +97,8 @@ def encode_arrow(core: Tokenizer, array: Any, *, add_special_tokens: bool, split
 
     given = _array_of(array)
     chunks = given.chunks if isinstance(given, pa.ChunkedArray) else [given]
+    if not chunks:
+        chunks = [pa.array([], given.type)]  # whose type is looked at all the same
     if pa.types.is_null(given.type):
         return pa.nulls(len(given), pa.list_(_type_of_ids(core)))
     columns = [_whole_column(chunk) for chunk in chunks]

@@ -215,3 +215,9 @@ def test_a_seed_drops_the_merges_of_a_batch(small_tokenizer_json: Any) -> None:
 
     assert encoded == ours._core.encode_ids_batch(texts)
     assert len(set(map(tuple, encoded))) > 1
+
+
+def test_the_type_of_a_column_without_chunks_is_looked_at(tokenizer: HfBpeTokenizer) -> None:
+    assert tokenizer.encode_arrow(pa.chunked_array([], pa.string())).to_pylist() == []
+    with pytest.raises(TypeError, match="got one of int32"):
+        tokenizer.encode_arrow(pa.chunked_array([], pa.int32()))

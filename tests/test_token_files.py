@@ -62,7 +62,9 @@ def test_a_file_of_ids_holds_what_encoding_gives(
     assert loaded(out) == wanted
     assert (report.documents, report.ids) == (len(TEXTS), sum(map(len, wanted)))
     assert report.dtype == "uint16"
-    assert json.loads(out.with_suffix(".json").read_text())["tokenizer"] == fingerprint(tokenizer)
+    details = json.loads(out.with_suffix(".json").read_text())
+    assert (details["tokenizer"], details["documents_are"]) == (fingerprint(tokenizer), "lines")
+    assert (details["documents"], details["ids"]) == (len(TEXTS), sum(map(len, wanted)))
     assert not report.resumed
     assert sorted(report.files) == sorted(path for path in tmp_path.iterdir() if path != corpus)
 

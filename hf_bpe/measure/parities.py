@@ -62,12 +62,15 @@ def parity(
         name: How the tokenizer is named.
 
     Raises:
+        TypeError: `texts` is no dict.
         ValueError: The reference isn't among them, or the languages don't have the same number of texts.
 
     Example:
         >>> parity(tokenizer, {"English": english, "Thai": thai}).premium("Thai")
         2.4
     """
+    if not isinstance(texts, Mapping):
+        raise TypeError(f"texts is a dict of texts by language, got {type(texts).__name__}")
     if reference not in texts:
         raise ValueError(f"reference={reference!r} is none of the languages given: {', '.join(map(repr, texts))}.")
     for language, members in texts.items():

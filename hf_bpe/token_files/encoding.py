@@ -161,7 +161,7 @@ def settings_of(
         "files": [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in corpus.files],
         "tokenizer": fingerprint(tokenizer),
         "text_column": corpus.text_column,
-        "documents": corpus.documents,
+        "documents_are": corpus.documents,
         "add_special_tokens": add_special_tokens,
         "append_eos": append_eos,
         "skip_bad_rows": corpus.skip_bad_rows,

@@ -296,6 +296,11 @@ def test_texts_that_are_not_parallel_are_refused(texts: Any, message: str) -> No
         measure.parity(small(), texts)
 
 
+def test_parallel_texts_without_languages_are_refused() -> None:
+    with pytest.raises(TypeError, match="texts is a dict of texts by language, got list"):
+        measure.parity(small(), [])  # type: ignore[arg-type]
+
+
 def test_ids_of_an_added_token_are_no_fallback() -> None:
     made = measure.measured(small())
 
