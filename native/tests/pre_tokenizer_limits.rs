@@ -123,10 +123,15 @@ fn quadratic_patterns_are_stopped_where_they_begin_to_be() {
     let pattern = r"\s*x|[ab]*[ac]*\d|y";
 
     assert!(isolated(pattern).unwrap().is_composed());
-    let message = refusal(pattern, &format!("{}{}", "y".repeat(1_000), "a".repeat(200_000)));
+    let message = refusal(pattern, &format!("{}{}", "y".repeat(100_000), "a".repeat(200_000)));
 
-    assert!(message.contains(" took too long at byte 1"), "{message}");
-    assert!(message.contains(" of a text of 201000 bytes ("), "{message}");
+    // How far the engine came hangs on the machine; that it began where the automaton stopped doesn't.
+    let (_, place) = message
+        .split_once(" took too long at byte ")
+        .unwrap_or_else(|| panic!("{message}"));
+    let (byte, rest) = place.split_once(' ').unwrap();
+    assert!((100_000..150_000).contains(&byte.parse().unwrap()), "{message}");
+    assert!(rest.starts_with("of a text of 300000 bytes ("), "{message}");
 }
 
 /// No single match comes near the limit here, but there is one at each of many places.
