@@ -123,7 +123,10 @@ fn quadratic_patterns_are_stopped_where_they_begin_to_be() {
     let pattern = r"\s*x|[ab]*[ac]*\d|y";
 
     assert!(isolated(pattern).unwrap().is_composed());
-    let message = refusal(pattern, &format!("{}{}", "y".repeat(100_000), "a".repeat(200_000)));
+    let message = refusal(
+        pattern,
+        &format!("{}{}", "y".repeat(100_000), "a".repeat(200_000)),
+    );
 
     // How far the engine came hangs on the machine; that it began where the automaton stopped doesn't.
     let (_, place) = message
