@@ -418,9 +418,17 @@ def test_a_command_that_is_killed_three_times_trains_the_same_tokenizer(large: P
 
 
 STREAMED = """
-import sys, datasets, hf_bpe
+import sys, time, datasets, hf_bpe
+
+def slowly(row, at):
+    if at % 500 == 0:
+        time.sleep(0.02)  # there is time to be killed, on any machine
+    return row
+
 stream = datasets.load_dataset("text", data_files=[sys.argv[1]] * 2, split="train", streaming=True)
 stops = sys.argv[2]
+if stops:
+    stream = stream.map(slowly, with_indices=True)
 where = {"checkpoint_dir": stops, "resume_from": stops, "checkpoint_minutes": 0.002} if stops else {}
 counts = hf_bpe.PretokenCounts.count(stream, split_pattern="gpt2", progress=False, **where)
 counts.save(sys.argv[3])
