@@ -48,10 +48,10 @@ impl<E: Entry> Table<E> {
         };
         let entry = &bucket.0[way(hash)];
         prefetch::line(entry, 0);
+        // Not the other line of a bucket where entries share lines: it is seldom looked at, and asking for twice as many lines
+        // cost 5 % of warm English and 3 % of JSON, nothing of Chinese.
         if !E::SHARES_LINE {
             prefetch::line(entry, LINE);
-        } else {
-            prefetch::line(&bucket.0[way(hash) ^ 2], 0);
         }
     }
 
