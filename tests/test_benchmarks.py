@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks import __main__ as command
 from benchmarks import corpora, report
 from benchmarks.__main__ import save, with_kept
 from benchmarks.measuring import DIFFERENT, IDENTICAL, UNCHECKED, Figure, affordable
-from benchmarks.plans import ALL_GROUPS, PLANS
+from benchmarks.plans import ALL_GROUPS, PLANS, Plan
 from benchmarks.workers import Worker, WorkerDied
 from vocabularies import installed
 
@@ -110,6 +111,27 @@ def test_a_run_of_some_groups_keeps_the_figures_of_others(
 def figure(peer: str, value: float, *, unit: str = "MB/s", verdict: str = IDENTICAL) -> Figure:
     """Return a figure of one row."""
     return Figure("encoding", ("row",), peer, value, unit, 0.1, verdict)
+
+
+def test_the_command_measures_what_its_options_say_and_keeps_the_rest(
+    smallest: tuple[dict[str, Any], list[Figure], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, figures, _ = smallest
+    save(dict(run), figures, tmp_path / "quick.json")
+    asked: list[Plan] = []
+
+    def measured(plan: Plan, _: Path) -> tuple[dict[str, Any], list[Figure]]:
+        asked.append(plan)
+        return dict(run), [figure for figure in figures if figure.group in plan.groups]
+
+    monkeypatch.setattr(command, "measure", measured)
+    arguments = f"benchmarks quick --out {tmp_path} --groups odd --megabytes 0.5 --rounds 7 --keep"
+    monkeypatch.setattr(sys, "argv", arguments.split())
+    command.main()
+
+    wanted = {"groups": ("odd",), "megabytes": 0.5, "rounds": 7}
+    assert asked == [dataclasses.replace(PLANS["quick"], **wanted)]
+    assert len(command.read(tmp_path / "quick.json")[1]) == len(figures)
 
 
 def test_a_wrong_peer_is_marked_and_is_no_comparison() -> None:

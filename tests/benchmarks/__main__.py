@@ -113,11 +113,11 @@ def main() -> None:
     if options.plan == "tables":
         run, figures = read(options.out / "full.json")
     else:
-        chosen = {
-            key: tuple(value.split(",")) for key in ("groups", "vocabularies") if (value := getattr(options, key))
-        }
-        run, figures = measure(dataclasses.replace(PLANS[options.plan], **chosen), options.out / "vocabularies")
-        save(run, figures, options.out / f"{options.plan}.json")
+        path = options.out / f"{options.plan}.json"
+        run, figures = measure(chosen_plan(options), options.out / "vocabularies")
+        if options.keep:
+            run, figures = with_kept(run, figures, path)
+        save(run, figures, path)
     print(report.document(run, figures))
     if options.publish:
         report.put(ROOT / "README.md", "bench", report.readme(run, figures))
