@@ -109,7 +109,7 @@ def readme(run: dict[str, Any], figures: Sequence[Figure]) -> str:
     )
     foot = (
         f"{run['machine']}; {_versions(run)}. The table does not show other vocabularies, two threads or odd inputs: "
-        "[BENCHMARKS.md](BENCHMARKS.md) does."
+        "`make bench` does, in\n[BENCHMARKS.md](BENCHMARKS.md)."
     )
     return f"{head}\n\n{table(chosen, run['peers'], spread=False)}\n\n{foot}"
 
