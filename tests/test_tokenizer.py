@@ -628,9 +628,10 @@ def test_a_subclass_may_replace_a_step_of_plain_calls(step: str) -> None:
     theirs = type("Theirs", (HfBpeTokenizer,), {step: noticed}).from_pretrained(directory("gpt2"))
 
     assert theirs("a b").data == plain("a b").data
+    assert theirs("a b", add_special_tokens=False).data == plain("a b", add_special_tokens=False).data
     assert theirs.encode("a b") == plain.encode("a b")
     assert theirs(["a", "b"]).data == plain(["a", "b"]).data
-    assert seen == [step] * 3
+    assert seen == [step] * 4
 
 
 def test_a_subclass_hears_of_every_length() -> None:

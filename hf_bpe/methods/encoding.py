@@ -34,22 +34,25 @@ class EncodingMethods(FlatMethods):
         )
 
     def __call__(self, text: Any = None, *args: Any, **kwargs: Any) -> BatchEncoding:
-        if type(text) is str and not args and not kwargs and self._steps_are_known:
-            return self._encode_one(text)
+        if type(text) is str and not args and self._steps_are_known:
+            if not kwargs:
+                return self._encode_one(text, True)
+            if len(kwargs) == 1 and type(add_special_tokens := kwargs.get("add_special_tokens")) is bool:
+                return self._encode_one(text, add_special_tokens)
         encoding: BatchEncoding = super().__call__(text, *args, **kwargs)
         return encoding
 
     # Callers read the names of arguments from the signature.
     functools.update_wrapper(__call__, PreTrainedTokenizerBase.__call__)
 
-    def _encode_one(self, text: str) -> BatchEncoding:
-        """Return what a call with one text and no settings returns, several times faster than the general way."""
+    def _encode_one(self, text: str, add_special_tokens: bool) -> BatchEncoding:
+        """Return what a call with one text and no other settings returns, several times faster than the general way."""
         names = self.model_input_names
         core = self._core
         if "token_type_ids" in names or core.dropout is not None:
-            return self._encode_plus(text)
+            return self._encode_plus(text, add_special_tokens=add_special_tokens)
         split = self.split_special_tokens
-        ids = core.encode_ids(text, split_special_tokens=split)
+        ids = core.encode_ids(text, add_special_tokens=add_special_tokens, split_special_tokens=split)
         if len(ids) > self.model_max_length:
             self._eventual_warn_about_too_long_sequence(ids, None, True)
         # The initialiser of BatchEncoding costs more than encoding a line.
@@ -57,7 +60,7 @@ class EncodingMethods(FlatMethods):
         encoding.data = {"input_ids": ids}
         if "attention_mask" in names:
             encoding.data["attention_mask"] = [1] * len(ids)
-        encoding._encodings = LazyEncodings(core, (text,), True, split)  # type: ignore[assignment]
+        encoding._encodings = LazyEncodings(core, (text,), add_special_tokens, split)  # type: ignore[assignment]
         encoding._n_sequences = 1
         return encoding
 
