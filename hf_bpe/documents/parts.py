@@ -12,8 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from hf_bpe.documents.reading import BadRow, Documents, Row, kind_of, parquet_groups
+from hf_bpe.documents.finding import kind_of
+from hf_bpe.documents.reading import Documents
+from hf_bpe.documents.rows import BadRow, Row
 from hf_bpe.documents.streams import BLOCK_BYTES, blocks_of_lines, is_compressed
+from hf_bpe.documents.tables import parquet_groups
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import glob
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import numpy as np
-
+from hf_bpe.documents import tables
+from hf_bpe.documents.finding import expanded, kind_of
+from hf_bpe.documents.rows import BadRow, Row, Rows, array_of_lines, decoded, json_texts, line_texts
 from hf_bpe.documents.streams import BLOCK_BYTES, blocks_of_lines, opened
 from hf_bpe.errors import CorpusError
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_BYTES = 8 << 20
-_TABLES = {".json": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".arrow": "arrow"}
-_COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 _COLUMN_BYTES = 4 << 20  # of text that a column has, give or take a line
 MAX_DOCUMENT_BYTES = 1 << 30
 
@@ -33,20 +30,6 @@ class Position(NamedTuple):
 
 
 BEGINNING = Position(0, 0)
-
-
-class BadRow(NamedTuple):
-    """A row without a text: where it is and what is wrong with it."""
-
-    place: str
-    reason: str
-
-
-Row: TypeAlias = str | BadRow | None
-"""A text, what is wrong with the row, or a null."""
-
-Rows: TypeAlias = tuple[int, list[Row], int]
-"""The number of the first row, rows, and how much of the file was read."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +130,7 @@ class Documents:
         Raises:
             CorpusError: The file is damaged, or the column holds no texts.
         """
-        return _arrow_columns(path, kind_of(path), self.text_column, first)
+        return tables.arrow_columns(path, kind_of(path), self.text_column, first)
 
     def column_bytes(self, path: Path) -> int | None:
         """How much of a file of lines is best read at once for `column_of_lines`; None for what is usual."""
@@ -156,9 +139,9 @@ class Documents:
     def column_of_lines(self, path: Path, row: int, block: bytes) -> pa.Array | list[Row]:
         """Return the documents of whole lines, the first of which is line `row` of a file of text or JSON lines."""
         if kind_of(path) == "jsonl":
-            return _json_texts(self.text_column, path, row, block)
-        lines = _array_of_lines(block)
-        return _line_texts(path, row, block) if lines is None else lines
+            return json_texts(self.text_column, path, row, block)
+        lines = array_of_lines(block)
+        return line_texts(path, row, block) if lines is None else lines
 
     def check(self, row: BadRow) -> BadRow:
         """Return a bad row, or raise for it.
@@ -173,12 +156,12 @@ class Documents:
     def _rows(self, path: Path, first: int) -> Iterator[Rows]:
         kind = kind_of(path)
         if kind in ("parquet", "arrow"):
-            return _arrow_rows(path, kind, self.text_column, first)
+            return tables.arrow_rows(path, kind, self.text_column, first)
         if kind == "jsonl":
-            return self._lines(path, first, partial(_json_texts, self.text_column))
+            return self._lines(path, first, partial(json_texts, self.text_column))
         if self.documents == "files":
             return self._whole(path, first)
-        return self._lines(path, first, _line_texts)
+        return self._lines(path, first, line_texts)
 
     def _lines(self, path: Path, first: int, read: Callable[[Path, int, bytes], list[Row]]) -> Iterator[Rows]:
         with opened(path) as (stream, told):
@@ -198,7 +181,7 @@ class Documents:
                         f"{path} has more than {self.max_document_bytes:,} bytes, and is to be one document; raise "
                         "max_document_bytes, or read its lines."
                     )
-            yield 0, [_decoded(b"".join(parts), str(path))], told()
+            yield 0, [decoded(b"".join(parts), str(path))], told()
 
 
 def open_documents(
@@ -236,39 +219,6 @@ def open_documents(
     return Documents(tuple(found), text_column, documents, max_document_bytes, skip_bad_rows)
 
 
-def expanded(file: str) -> list[Path]:
-    """Return the files that a path means: itself, those of a directory that aren't hidden, or those that match a glob.
-
-    Raises:
-        CorpusError: There is none.
-    """
-    path = Path(file)
-    if path.is_file():
-        return [path]
-    if path.is_dir():
-        inside = (found for found in sorted(path.rglob("*")) if found.is_file())
-        return [found for found in inside if not any(part.startswith(".") for part in found.relative_to(path).parts)]
-    matches = [Path(match) for match in sorted(glob.glob(file, recursive=True)) if Path(match).is_file()]
-    if not matches:
-        raise CorpusError(f"{file!r} is no file, no directory, and matches no file.")
-    return matches
-
-
-def kind_of(path: Path) -> str:
-    """Return how a file is read, by its name: text, jsonl, parquet or arrow."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
-        suffixes.pop()
-    return _TABLES.get(suffixes[-1], "text") if suffixes else "text"
-
-
-def _decoded(data: bytes, place: str) -> str | BadRow:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return BadRow(place, f"isn't UTF-8 at byte {error.start}: {error.reason}")
-
-
 def _from_line(first: int, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Leave out the lines before `first`, counted from 0."""
     for row, block in blocks:
@@ -276,37 +226,6 @@ def _from_line(first: int, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tupl
             yield row, block
         elif row + block.count(b"\n") + (not block.endswith(b"\n")) > first:
             yield first, b"\n".join(block.split(b"\n")[first - row :])
-
-
-def _split(block: bytes) -> list[bytes]:
-    """Return the lines of a block, each with its newline."""
-    found = block.split(b"\n")
-    return [line + b"\n" for line in found[:-1]] + ([found[-1]] if found[-1] else [])
-
-
-def _line_texts(path: Path, row: int, block: bytes) -> list[Row]:
-    try:
-        *whole, rest = block.decode("utf-8").split("\n")
-    except UnicodeDecodeError:
-        return [_decoded(line, _line(path, number)) for number, line in enumerate(_split(block), start=row)]
-    texts: list[Row] = [line + "\n" for line in whole]
-    return [*texts, rest] if rest else texts
-
-
-def _array_of_lines(block: bytes) -> pa.Array | None:
-    """Return the lines of a block, each with its newline, without a copy; None when it isn't UTF-8."""
-    import pyarrow as pa
-
-    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + 1
-    if not block.endswith(b"\n"):
-        ends = np.append(ends, len(block))
-    offsets = pa.py_buffer(np.concatenate([[0], ends]).astype(np.int64))
-    lines = pa.LargeStringArray.from_buffers(len(ends), offsets, pa.py_buffer(block))
-    try:
-        lines.validate(full=True)
-    except pa.ArrowInvalid:
-        return None
-    return lines
 
 
 def lines_of(path: Path) -> Iterator[str]:
@@ -317,127 +236,7 @@ def lines_of(path: Path) -> Iterator[str]:
     """
     with opened(path) as (stream, _):
         for row, block in blocks_of_lines(path, stream, MAX_DOCUMENT_BYTES):
-            for found in _line_texts(path, row, block):
+            for found in line_texts(path, row, block):
                 if isinstance(found, BadRow):
                     raise CorpusError(f"{found.place}: {found.reason}")
                 yield found or ""
-
-
-def _line(path: Path, row: int) -> str:
-    return f"{path}, line {row + 1:,}"
-
-
-def _json_texts(column: str, path: Path, row: int, block: bytes) -> list[Row]:
-    return [_json_text(line, path, number, column) for number, line in enumerate(_split(block), start=row)]
-
-
-def _json_text(line: bytes, path: Path, row: int, column: str) -> Row:
-    if line.isspace():
-        return None
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return BadRow(_line(path, row), f"is no JSON: {error}")
-    if not isinstance(found, dict):
-        return BadRow(_line(path, row), f"is no JSON object, but {type(found).__name__}")
-    if column not in found:
-        return BadRow(_line(path, row), f"has no {column!r}; it has {', '.join(map(repr, found)) or 'nothing'}")
-    text = found[column]
-    if text is None or isinstance(text, str):
-        return text
-    return BadRow(_line(path, row), f"has {type(text).__name__} in {column!r}, not a text")
-
-
-def _arrow_rows(path: Path, kind: str, column: str, first: int) -> Iterator[Rows]:
-    size = path.stat().st_size
-    for start, total, texts in _arrow_columns(path, kind, column, first):
-        rows = texts.to_pylist()
-        if start + len(rows) > first:
-            skipped = max(0, first - start)
-            yield start + skipped, rows[skipped:], size * (start + len(rows)) // max(total, start + len(rows))
-
-
-def _arrow_columns(path: Path, kind: str, column: str, first: int = 0) -> Iterator[tuple[int, int, pa.Array]]:
-    """Yield a column of texts, part by part: the number of the first row, the rows of the file, the texts.
-
-    Raises:
-        CorpusError: The file is damaged, or the column holds no texts.
-    """
-    import pyarrow as pa
-
-    try:
-        for start, total, batch in _arrow_batches(path, kind, column, first):
-            texts = batch.column(0)
-            if not (pa.types.is_null(texts.type) or _holds_strings(texts.type)):
-                raise CorpusError(f"{path}: column {column!r} holds {texts.type}, not texts.")
-            texts.validate(full=True)
-            yield start, total, texts
-    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
-        raise CorpusError(f"{path}: can't be read as {kind.capitalize()}: {error}") from None
-
-
-def _holds_strings(kind: Any) -> bool:
-    import pyarrow as pa
-
-    value = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(value) or pa.types.is_large_string(value) or pa.types.is_string_view(value))
-
-
-def _arrow_batches(path: Path, kind: str, column: str, first: int) -> Iterator[tuple[int, int, Any]]:
-    """Yield batches of one column: the number of the first row, the rows of the file, the batch."""
-    import pyarrow as pa
-
-    if kind == "parquet":
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(path) as file:
-            _check_column(path, column, file.schema_arrow.names)
-            row, total = 0, file.metadata.num_rows
-            for group in range(file.num_row_groups):
-                rows = file.metadata.row_group(group).num_rows
-                if row + rows > first:
-                    start = row
-                    for batch in file.iter_batches(1024, row_groups=[group], columns=[column]):
-                        yield start, total, batch
-                        start += len(batch)
-                row += rows
-        return
-    with pa.memory_map(str(path)) as source:
-        try:
-            reader = pa.ipc.open_file(source)
-            batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
-        except pa.ArrowInvalid:
-            reader = pa.ipc.open_stream(source)  # what the datasets library writes
-            batches = iter(reader)
-        _check_column(path, column, reader.schema.names)
-        row = 0
-        for batch in batches:
-            yield row, 0, batch.select([column])
-            row += len(batch)
-
-
-def parquet_groups(path: Path, column: str) -> list[tuple[int, int]]:
-    """Return the number of rows and of bytes of each row group of a Parquet file.
-
-    Raises:
-        CorpusError: The file is damaged, or has no such column.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            _check_column(path, column, file.schema_arrow.names)
-            groups = map(file.metadata.row_group, range(file.num_row_groups))
-            return [(group.num_rows, group.total_byte_size) for group in groups]
-    except (pa.ArrowException, OSError) as error:
-        raise CorpusError(f"{path}: can't be read as Parquet: {error}") from None
-
-
-def _check_column(path: Path, column: str, names: Sequence[str]) -> None:
-    if column not in names:
-        if list(names) == ["pretoken", "count"]:
-            raise CorpusError(
-                f"{path} holds counts, not texts: train(PretokenCounts.load(...)) and --from-counts train from them."
-            )
-        raise CorpusError(f"{path} has no column {column!r}; choose a text_column among {', '.join(map(repr, names))}.")

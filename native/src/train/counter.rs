@@ -8,13 +8,14 @@
 //! threads seldom wait for each other. A shared table that is too large is sorted and goes to a temporary file: see
 //! [`Spill`].
 
-use std::ops::Range;
+mod tasks;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicUsize;
 
 use rayon::ThreadPool;
-use rayon::prelude::*;
 
 use crate::tokenizer::Tokenizer;
 use crate::train::counts::{Counts, hash};
@@ -29,11 +30,6 @@ use crate::{Error, Result};
 const SHARDS: usize = 64;
 /// A small table is emptied when it takes this much memory, or a part of the bound.
 const SMALL_TABLE: usize = 1 << 20;
-/// How many bytes of text a task takes before another thread may take over.
-const TASK_BYTES: usize = 1 << 17;
-/// How long the tasks between two calls of `poll` should take, give or take a factor of two.
-const ROUND: Duration = Duration::from_millis(100);
-
 /// Counts pretokens.
 #[derive(Debug)]
 pub struct Counter {
@@ -245,99 +241,6 @@ impl Counter {
         self.spill.settle(&self.shards, poll)
     }
 
-    fn count_rows<'t, P: Pretokenize>(
-        &self,
-        pretokenize: &P,
-        rows: usize,
-        row: &(dyn Fn(usize) -> Result<Option<&'t str>> + Sync),
-        pool: Option<&ThreadPool>,
-        poll: &mut dyn FnMut() -> bool,
-    ) -> Result<BatchReport> {
-        let tasks = tasks(rows, row);
-        let threads = pool.map_or(1, ThreadPool::current_num_threads);
-        let mut rest = tasks.as_slice();
-        let mut report = BatchReport::default();
-        while !rest.is_empty() {
-            let round = self.round.load(Ordering::Relaxed).max(threads);
-            let (now, later) = rest.split_at(round.min(rest.len()));
-            let started = Instant::now();
-            report = report.and(self.count_tasks(pretokenize, now, row, pool)?);
-            self.pace(round, now.len(), started.elapsed());
-            if !later.is_empty() && !poll() {
-                return Err(Error::Interrupted);
-            }
-            rest = later;
-        }
-        Ok(report)
-    }
-
-    fn count_tasks<'t, P: Pretokenize>(
-        &self,
-        pretokenize: &P,
-        tasks: &[Range<usize>],
-        row: &(dyn Fn(usize) -> Result<Option<&'t str>> + Sync),
-        pool: Option<&ThreadPool>,
-    ) -> Result<BatchReport> {
-        let count = |task: &Range<usize>| self.count_task(pretokenize, task.clone(), row);
-        match pool {
-            None => tasks
-                .iter()
-                .try_fold(BatchReport::default(), |sum, task| Ok(sum.and(count(task)?))),
-            Some(pool) => pool.install(|| {
-                tasks
-                    .par_iter()
-                    .map(count)
-                    .try_reduce(BatchReport::default, |a, b| Ok(a.and(b)))
-            }),
-        }
-    }
-
-    /// Makes the next round longer or shorter by what `tasks` of the `round` tasks of this one took.
-    fn pace(&self, round: usize, tasks: usize, took: Duration) {
-        let next = if took > ROUND {
-            round / 2
-        } else if tasks == round && took < ROUND / 4 {
-            round.saturating_mul(2)
-        } else {
-            round
-        };
-        self.round.store(next.max(1), Ordering::Relaxed);
-    }
-
-    fn count_task<'t, P: Pretokenize>(
-        &self,
-        pretokenize: &P,
-        rows: Range<usize>,
-        row: &(dyn Fn(usize) -> Result<Option<&'t str>> + Sync),
-    ) -> Result<BatchReport> {
-        let mut small = lock(&self.small)?.pop().unwrap_or_default();
-        let mut report = BatchReport::default();
-        for index in rows {
-            let Some(text) = row(index)? else {
-                report.nulls += 1;
-                continue;
-            };
-            report.texts += 1;
-            report.bytes += text.len() as u64;
-            self.count_text(pretokenize, text, &mut small)?;
-        }
-        lock(&self.small)?.push(small);
-        Ok(report)
-    }
-
-    fn count_text<P: Pretokenize>(&self, pretokenize: &P, text: &str, small: &mut Counts) -> Result<()> {
-        let mut flushed = Ok(());
-        pretokenize.pretokens(text, &mut |pretoken| {
-            self.cutting.parts(pretoken, &mut |part| {
-                small.add(part, 1);
-                if small.is_larger_than(self.small_limit) && flushed.is_ok() {
-                    flushed = self.flush(small);
-                }
-            });
-        })?;
-        flushed
-    }
-
     /// Empties `small` into the shards.
     fn flush(&self, small: &mut Counts) -> Result<()> {
         let mut by_shard: Vec<Vec<(u32, u64)>> = vec![Vec::new(); SHARDS];
@@ -366,21 +269,6 @@ impl Counter {
     }
 }
 
-/// Cuts rows into ranges of about [`TASK_BYTES`] bytes of text.
-fn tasks<'t>(rows: usize, row: &dyn Fn(usize) -> Result<Option<&'t str>>) -> Vec<Range<usize>> {
-    let mut tasks = Vec::new();
-    let (mut start, mut bytes) = (0, 0);
-    for index in 0..rows {
-        // A damaged row is reported by the task that counts it.
-        bytes += row(index).ok().flatten().map_or(0, str::len);
-        if bytes >= TASK_BYTES || index + 1 == rows {
-            tasks.push(start..index + 1);
-            (start, bytes) = (index + 1, 0);
-        }
-    }
-    tasks
-}
-
 /// The shard of a pretoken: by bits that the table inside the shard does not use first.
 fn shard_of(hashed: u64) -> usize {
     (hashed >> 40) as usize % SHARDS
@@ -405,173 +293,4 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> Result<std::sync::MutexGuard<'_, T>> 
     mutex
         .lock()
         .map_err(|_| Error::Value("a thread died while counting; the counts are partial".to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use super::*;
-    use crate::arrow::Offsets;
-
-    fn by_space(text: &str, emit: &mut dyn FnMut(&[u8])) -> Result<()> {
-        text.split_inclusive(' ').for_each(|word| emit(word.as_bytes()));
-        Ok(())
-    }
-
-    fn counted(counter: &Counter) -> BTreeMap<Vec<u8>, u64> {
-        let mut counts = BTreeMap::new();
-        counter
-            .for_each(|pretoken, count| assert!(counts.insert(pretoken.to_vec(), count).is_none()))
-            .expect("counting went well");
-        counts
-    }
-
-    fn numbers() -> Vec<String> {
-        (0..60_000u32)
-            .map(|number| format!("{number} {} is {}", number % 7, number / 2))
-            .collect()
-    }
-
-    #[test]
-    fn any_threads_and_batches_give_the_same_counts() {
-        let texts = numbers();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let one = Counter::default();
-        let report = one.count(&by_space, &texts, None, &mut || true).expect("counts");
-        assert_eq!(report.texts, 60_000);
-
-        for (threads, batch) in [(1, 1000), (2, 60_000), (3, 777), (8, 20_000)] {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .expect("threads start");
-            let many = Counter::default();
-            for texts in texts.rchunks(batch) {
-                many.count(&by_space, texts, Some(&pool), &mut || true)
-                    .expect("counts");
-            }
-
-            assert_eq!(counted(&many), counted(&one));
-        }
-    }
-
-    #[test]
-    fn counts_that_spill_are_the_same() {
-        let texts = numbers();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let all = Counter::default();
-        all.count(&by_space, &texts, None, &mut || true).expect("counts");
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(4)
-            .build()
-            .expect("threads start");
-
-        for memory in [0, 1 << 20, 1 << 28] {
-            let directory = std::env::temp_dir();
-            let spilling = Counter::new(MemoryLimit { memory, directory }, Cutting::default());
-            for part in texts.chunks(7000) {
-                spilling
-                    .count(&by_space, part, Some(&pool), &mut || true)
-                    .expect("counts");
-            }
-
-            assert_eq!(spilling.spilled_bytes() > 0, memory < 1 << 28);
-            assert_eq!(spilling.distinct(), all.distinct());
-            assert_eq!(counted(&spilling), counted(&all));
-            spilling
-                .count(&by_space, &["1 once", "more "], None, &mut || true)
-                .expect("counts");
-            let sorted = spilling.take_sorted(&mut || true).expect("there is room");
-            assert_eq!(
-                sorted.summary().distinct,
-                2 + all.distinct().expect("counts") as u64
-            );
-            assert_eq!(spilling.distinct(), Ok(0));
-        }
-    }
-
-    #[test]
-    fn null_rows_are_skipped_and_counted() {
-        let offsets: Vec<u8> = [0i32, 1, 2, 3]
-            .iter()
-            .flat_map(|offset| offset.to_le_bytes())
-            .collect();
-        let column = ArrowStrings {
-            data: b"aba",
-            data_start: 0,
-            offsets: Offsets::Small(&offsets),
-            validity: Some(&[0b101]),
-            first_bit: 0,
-            len: 3,
-        };
-        let counter = Counter::default();
-
-        let report = counter
-            .count_arrow(&by_space, column, None, &mut || true)
-            .expect("counts");
-
-        assert_eq!(
-            report,
-            BatchReport {
-                texts: 2,
-                nulls: 1,
-                bytes: 2
-            }
-        );
-        assert_eq!(counted(&counter), BTreeMap::from([(b"a".to_vec(), 2)]));
-    }
-
-    #[test]
-    fn weighted_pretokens_add_to_counted_ones() {
-        let counter = Counter::default();
-        counter
-            .count(&by_space, &["a b"], None, &mut || true)
-            .expect("counts");
-        counter
-            .count_weighted([(b"b".as_slice(), 3_000_000_000)])
-            .expect("counts");
-
-        assert_eq!(
-            counted(&counter),
-            BTreeMap::from([(b"a ".to_vec(), 1), (b"b".to_vec(), 3_000_000_001)])
-        );
-        assert_eq!(counter.distinct(), Ok(2));
-    }
-
-    #[test]
-    fn what_the_pretokenizer_reports_comes_out() {
-        let fails = |_: &str, _: &mut dyn FnMut(&[u8])| Err(Error::SplitPattern("ran away".to_owned()));
-
-        let failed = Counter::default().count(&fails, &["a"], None, &mut || true);
-
-        assert_eq!(failed, Err(Error::SplitPattern("ran away".to_owned())));
-    }
-
-    #[test]
-    fn counting_slowly_stops_when_asked() {
-        let slowly = |_: &str, _: &mut dyn FnMut(&[u8])| {
-            std::thread::sleep(ROUND / 2);
-            Ok(())
-        };
-        let text = " ".repeat(TASK_BYTES);
-        let texts = vec![text.as_str(); 1000];
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(2)
-            .build()
-            .expect("threads start");
-
-        for pool in [None, Some(&pool)] {
-            let mut polls = 0;
-            let started = Instant::now();
-            let stopped = Counter::default().count(&slowly, &texts, pool, &mut || {
-                polls += 1;
-                polls < 3
-            });
-
-            assert_eq!(stopped, Err(Error::Interrupted));
-            assert_eq!(polls, 3);
-            assert!(started.elapsed() < ROUND * 10);
-        }
-    }
 }

@@ -1,0 +1,92 @@
+"""The rows of text and JSON lines: texts, nulls, and rows that are bad."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class BadRow(NamedTuple):
+    """A row without a text: where it is and what is wrong with it."""
+
+    place: str
+    reason: str
+
+
+Row: TypeAlias = str | BadRow | None
+"""A text, what is wrong with the row, or a null."""
+
+Rows: TypeAlias = tuple[int, list[Row], int]
+"""The number of the first row, rows, and how much of the file was read."""
+
+
+def decoded(data: bytes, place: str) -> str | BadRow:
+    """Return a text, or what is wrong with the row at `place`."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return BadRow(place, f"isn't UTF-8 at byte {error.start}: {error.reason}")
+
+
+def _split(block: bytes) -> list[bytes]:
+    """Return the lines of a block, each with its newline."""
+    found = block.split(b"\n")
+    return [line + b"\n" for line in found[:-1]] + ([found[-1]] if found[-1] else [])
+
+
+def line_texts(path: Path, row: int, block: bytes) -> list[Row]:
+    """Return the lines of a block, the first of which is line `row`, each with its newline."""
+    try:
+        *whole, rest = block.decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        return [decoded(line, _line(path, number)) for number, line in enumerate(_split(block), start=row)]
+    texts: list[Row] = [line + "\n" for line in whole]
+    return [*texts, rest] if rest else texts
+
+
+def array_of_lines(block: bytes) -> pa.Array | None:
+    """Return the lines of a block, each with its newline, without a copy; None when it isn't UTF-8."""
+    import pyarrow as pa
+
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + 1
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(block))
+    offsets = pa.py_buffer(np.concatenate([[0], ends]).astype(np.int64))
+    lines = pa.LargeStringArray.from_buffers(len(ends), offsets, pa.py_buffer(block))
+    try:
+        lines.validate(full=True)
+    except pa.ArrowInvalid:
+        return None
+    return lines
+
+
+def json_texts(column: str, path: Path, row: int, block: bytes) -> list[Row]:
+    """Return the texts of JSON lines, the first of which is line `row`."""
+    return [_json_text(line, path, number, column) for number, line in enumerate(_split(block), start=row)]
+
+
+def _json_text(line: bytes, path: Path, row: int, column: str) -> Row:
+    if line.isspace():
+        return None
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return BadRow(_line(path, row), f"is no JSON: {error}")
+    if not isinstance(found, dict):
+        return BadRow(_line(path, row), f"is no JSON object, but {type(found).__name__}")
+    if column not in found:
+        return BadRow(_line(path, row), f"has no {column!r}; it has {', '.join(map(repr, found)) or 'nothing'}")
+    text = found[column]
+    if text is None or isinstance(text, str):
+        return text
+    return BadRow(_line(path, row), f"has {type(text).__name__} in {column!r}, not a text")
+
+
+def _line(path: Path, row: int) -> str:
+    return f"{path}, line {row + 1:,}"
