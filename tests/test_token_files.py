@@ -172,6 +172,26 @@ def test_a_run_that_was_killed_makes_the_same_file_when_it_goes_on(tokenizer: Hf
     assert not (tmp_path / ".tokens.bin.encoding").exists()
 
 
+def test_a_run_that_was_killed_while_it_cleans_up_can_be_begun_again(
+    tokenizer: HfBpeTokenizer, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(folder: Path) -> None:
+        (folder / "ids").unlink()
+        raise Stopped
+
+    out = tmp_path / "tokens.bin"
+    with monkeypatch.context() as patch:
+        patch.setattr("hf_bpe.token_files.spool.shutil.rmtree", killed)
+        with pytest.raises(Stopped):
+            encode_files(tokenizer, [corpus], out, progress=False)
+    assert loaded(out) == [tokenizer.encode(text) for text in TEXTS]
+
+    encode_files(tokenizer, [corpus], out, progress=False)
+
+    assert loaded(out) == [tokenizer.encode(text) for text in TEXTS]
+    assert not (tmp_path / ".tokens.bin.encoding").exists()
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_run_that_was_killed_when_all_was_written_ends_at_the_next_call(
     suffix: str, tokenizer: HfBpeTokenizer, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

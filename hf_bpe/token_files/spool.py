@@ -141,8 +141,9 @@ class Spool:
         return self.folder / "ids", self.folder / "bounds"
 
     def remove(self) -> None:
-        """Throw the spool away."""
+        """Throw the spool away. The checkpoint goes first: a run that is killed here leaves none without its files."""
         self.close()
+        (self.folder / "checkpoint.json").unlink()
         shutil.rmtree(self.folder)
 
     def close(self) -> None:
