@@ -68,8 +68,8 @@ impl PretokenCache {
         self.short.bytes() + self.wide.bytes() + self.long.bytes()
     }
 
-    /// Forgets everything if more is held than what falls to this cache.
-    fn keep_to_share(&mut self) {
+    /// Forgets everything if more is held than what falls to this cache. To be called once a text.
+    pub fn keep_to_share(&mut self) {
         if self.bytes() > self.claim.share().max(LEAST_BYTES) {
             self.clear();
         }
@@ -195,7 +195,7 @@ mod tests {
         assert!(cache.bytes() > LEAST_BYTES);
 
         let others: Vec<_> = (0..63).map(|_| budget.claim()).collect();
-        look_up(&mut cache, b"text", std::slice::from_ref(&(0..4)));
+        cache.keep_to_share();
 
         assert!(cache.bytes() <= LEAST_BYTES);
         assert_eq!(others.len(), 63);

@@ -288,6 +288,11 @@ impl Tokenizer {
         read.cloned().chain(doubles).collect()
     }
 
+    /// How many bytes the caches hold that no thread uses right now.
+    pub fn cache_bytes(&self) -> usize {
+        self.states.cache_bytes()
+    }
+
     /// Forgets what the caches hold.
     pub fn clear_cache(&self) {
         self.states.clear();

@@ -8,6 +8,8 @@ use crate::vocab::TokenId;
 
 /// Pretokens of more than this many bytes, or ids, are not kept at all.
 const LONGEST: usize = 256;
+/// No setting lets the entries take more.
+const MOST_BYTES: usize = 1 << 30;
 const MOST_IDS: usize = 1024;
 
 /// Longer pretokens. Entries lie one after the other in one buffer, so that keeping one allocates nothing.
@@ -46,7 +48,8 @@ impl LongPretokens {
         if pretoken.len() > LONGEST || ids.len() > MOST_IDS {
             return;
         }
-        if 4 * self.words.len() > most_bytes {
+        // Places are kept in 32 bits.
+        if 4 * self.words.len() > most_bytes.min(MOST_BYTES) {
             self.places.fill((0, 0));
             self.words.clear();
             self.count = 0;

@@ -9,7 +9,7 @@ use crate::vocab::TokenId;
 /// Pretokens that are looked up together.
 const TURN: usize = 64;
 /// Ids of short pretokens are gathered here: one copy of fixed size each, of which the next overwrites what is too much.
-const GATHERED: usize = TURN * short::MOST_IDS + wide::MOST_IDS;
+const GATHERED: usize = TURN * short::MOST_IDS;
 
 /// Pretokens of one text on their way through the cache. Cutting guesses branches wrong and looking up waits for memory; done
 /// in turns of some dozen pretokens, the waits of one turn overlap with each other and with the cutting of the next turn.
@@ -64,7 +64,6 @@ impl Default for Turns {
 impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
     /// `miss` appends the ids of a pretoken of `text` that `cache` doesn't know.
     pub fn new(text: &'a [u8], cache: &'a mut PretokenCache, miss: M) -> Self {
-        cache.keep_to_share();
         let mut turns = cache.turns.take().unwrap_or_default();
         (turns.count, turns.asked_count) = (0, 0);
         Self {

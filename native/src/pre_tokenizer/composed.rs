@@ -62,7 +62,11 @@ impl Composed {
     /// Calls `tell` for each match (`true`) and each text between two (`false`), in order and without gaps.
     #[inline]
     pub(super) fn find(&self, text: &str, tell: impl FnMut(Range<usize>, bool)) -> Result<()> {
-        self.find_within(text, AGAIN + AGAIN_PER_BYTE.saturating_mul(text.len()), tell)
+        self.find_within(
+            text,
+            AGAIN_PER_BYTE.saturating_mul(text.len()).saturating_add(AGAIN),
+            tell,
+        )
     }
 
     /// [`Composed::find`], with so many bytes that may be read again.

@@ -1,7 +1,7 @@
 //! What the hand-written scanners share: a text with the class of its characters, runs, white space.
 //!
 //! Guarantee: every function is linear in the characters that it steps over, and never looks outside the text. A
-//! [`Scanner`] answers one question, "where does the pretoken that starts here end"; blocks of ASCII, which it answers
+//! [`Scanner`] answers one question, "where does the pretoken that starts here end"; blocks, which it answers
 //! for many pretokens at once, agree with that.
 
 use std::ops::Range;

@@ -85,6 +85,7 @@ impl Tokenizer {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         check_length(text)?;
+        state.cache.keep_to_share();
         model.draw.begin(text.as_bytes(), &mut state.symbols);
         self.added.split_raw(text, allowed, &mut |range, id| match id {
             Some(id) => {
@@ -150,6 +151,7 @@ impl Tokenizer {
         state: &mut State,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
+        check_length(text)?; // normalized text may be longer than what it was
         let prefix_space = match self.route {
             Route::Bytes { prefix_space } => prefix_space,
             Route::Pieces => return self.pieces_into(text, head, model, state, ids),

@@ -46,6 +46,14 @@ impl States {
         }
     }
 
+    /// How many bytes the caches of those states hold that no thread uses right now.
+    pub fn cache_bytes(&self) -> usize {
+        let places = self.places.iter().filter_map(try_lock);
+        places
+            .filter_map(|place| place.as_ref().map(|state| state.cache.bytes()))
+            .sum()
+    }
+
     /// Drops every state that no thread uses right now.
     pub fn clear(&self) {
         for mut place in self.places.iter().filter_map(try_lock) {

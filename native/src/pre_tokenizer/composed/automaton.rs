@@ -83,6 +83,8 @@ struct Builder<'a> {
     classes: &'a [u128],
     /// By step, in which round it was come to last.
     seen: Vec<u32>,
+    /// By step, in which round it was taken among those of the next state.
+    taken: Vec<u32>,
     round: u32,
     states: Vec<Vec<At>>,
     numbers: rustc_hash::FxHashMap<Vec<At>, usize>,
@@ -94,6 +96,7 @@ impl<'a> Builder<'a> {
             program,
             classes,
             seen: vec![0; program.steps.len()],
+            taken: vec![0; program.steps.len()],
             round: 0,
             // Not among the numbers, so that no state but the first is the first.
             states: vec![vec![program.start]],
@@ -135,7 +138,11 @@ impl<'a> Builder<'a> {
                     matched = true;
                     break;
                 }
-                Step::Take { set, then } if is_in(set) && !next.contains(&then) => next.push(then),
+                Step::Take { set, then } if is_in(set) => {
+                    if std::mem::replace(&mut self.taken[then], self.round) != self.round {
+                        next.push(then);
+                    }
+                }
                 Step::Look { set, or_end, then } if is_in(set) || (or_end && members.is_none()) => {
                     waiting.push(then);
                 }

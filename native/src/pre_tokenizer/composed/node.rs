@@ -67,7 +67,6 @@ impl Node {
         match self {
             Self::One { set, folded: 0 } => Some((set.clone(), false)),
             Self::Look { set, or_end } => Some((set.clone(), *or_end)),
-            Self::Row(parts) if parts.len() == 1 => parts[0].as_look(),
             Self::Any(parts) => parts
                 .iter()
                 .try_fold((Set::empty(), false), |(mut set, end), part| {
@@ -84,7 +83,6 @@ impl Node {
     pub(super) fn as_set(&self) -> Option<Set> {
         match self {
             Self::One { set, folded: 0 } => Some(set.clone()),
-            Self::Row(parts) if parts.len() == 1 => parts[0].as_set(),
             Self::Any(parts) => parts.iter().try_fold(Set::empty(), |mut set, part| {
                 set.union(&part.as_set()?);
                 Some(set)

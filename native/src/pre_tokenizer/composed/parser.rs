@@ -253,7 +253,8 @@ impl Parser<'_> {
         } else {
             Some(self.number()?)
         };
-        if !self.eat("}") {
+        // Where the bounds are the wrong way round, the engine swaps them, and takes nothing back.
+        if !self.eat("}") || max.is_some_and(|max| max < min.max(1)) {
             return None;
         }
         if self.eat("+") {
@@ -317,11 +318,15 @@ fn repeat(part: Node, min: u32, max: Option<u32>, greedy: bool) -> Option<Node> 
 fn possessive(part: Node, min: u32, max: Option<u32>) -> Option<Node> {
     let set = part.as_set()?;
     let stop = Node::not_followed_by(&set);
-    if max == Some(1) {
-        return Some(Node::Any(vec![Node::one(set), stop]));
+    match (min, max) {
+        (1, Some(1)) => Some(Node::one(set)),
+        (0, Some(1)) => Some(Node::Any(vec![Node::one(set), stop])),
+        (_, None) => {
+            let repeated = repeat(Node::one(set), min, None, true)?;
+            Some(Node::Row(vec![repeated, stop]))
+        }
+        _ => None,
     }
-    let repeated = repeat(Node::one(set), min, max, true)?;
-    max.is_none().then(|| Node::Row(vec![repeated, stop]))
 }
 
 /// `(?>…)` around a single repeat of one set, or around a set.

@@ -22,6 +22,8 @@ const RECOGNISED: &[&str] = &[
     r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+?|\S",
     r"\w+|[^\w\s]+",
     r"(?:\r?\n)|<\|[a-z]{1,20}\|>|.",
+    "(?>a{1})b",
+    r"x(?>\d{1,1})",
 ];
 
 /// Each with what is not known about it.
@@ -65,6 +67,7 @@ const REFUSED: &[&str] = &[
     "a{2}?", // fine print
     "a{,2}",
     "a{3,2}",
+    "a{1,0}+b",
     "a{",
     "a**",
     "a+*",
