@@ -81,8 +81,8 @@ class Bill(Result):
         """Return a row for each bucket, and one for all."""
         rows = [(name, item.texts, item.tokens, item.price) for name, item in self.items.items()]
         texts = sum(item.texts for item in self.items.values())
-        price = Column(f"price, {self.currency}" if self.currency else "price", "number", compared=True)
-        columns = [Column("bucket", "text"), Column("texts"), Column("tokens", compared=True), price]
+        price = Column(f"price, {self.currency}" if self.currency else "price", "number", compared=True, counts=True)
+        columns = [Column("bucket", "text"), Column("texts"), Column("tokens", compared=True, counts=True), price]
         return [Table("Bill", columns, [*rows, ("all", texts, self.tokens, self.price)], plotted=["tokens"])]
 
 

@@ -49,7 +49,7 @@ class Fertility(Result):
     def _table(self, title: str, counts: Mapping[str, TextCounts]) -> Table:
         columns = [
             Column(title.removeprefix("by "), "text"),
-            *(Column("texts"), Column("words"), Column("bytes"), Column("tokens", compared=True)),
+            *(Column("texts"), Column("words"), Column("bytes"), Column("tokens", compared=True, counts=True)),
             Column("tokens per word", "number", compared=True),
             Column("bytes per token", "number", compared=True),
             Column("chars per token", "number", compared=True),

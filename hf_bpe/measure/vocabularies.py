@@ -76,7 +76,7 @@ class VocabularyReport(Result):
         size = len(self.tokens)
         scripts = [(name, count, ratio(count, size)) for name, count in self.by_script.items()]
         lengths = [(name, count, ratio(count, size)) for name, count in self._lengths().items()]
-        figures = (Column("tokens", compared=True), Column("share", "share", compared=True))
+        figures = (Column("tokens", compared=True, counts=True), Column("share", "share", compared=True, counts=True))
         longest = [(self._text(id), str(id), len(self.tokens[id])) for id in self.longest]
         return [
             Table("Tokens by script", [Column("script", "text"), *figures], scripts, plotted=["tokens"]),

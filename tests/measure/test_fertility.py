@@ -250,6 +250,20 @@ def test_a_result_is_compared_with_another_tokenizers() -> None:
         first.compared_with(measure.parity(small()))
 
 
+def test_a_row_that_one_tokenizer_has_alone_is_compared_with_nothing() -> None:
+    first = measure.fertility(small(), {"en": ["the cat"], "new": [""], "zh": ["你好"]}, name="first")
+    second = measure.fertility(bytes_only(), {"ja": ["かな"], "zh": ["你好"]}, name="second")
+
+    rows = first.compared_with(second).tables()[0].as_json()
+
+    shown = {(row["source"], row["figure"]): (row["first"], row["second"], row["change"]) for row in rows}
+    assert list(dict.fromkeys(row["source"] for row in rows)) == ["en", "new", "ja", "zh", "all"]
+    assert shown["en", "tokens"] == (3, 0, -1)
+    assert shown["ja", "tokens"] == (0, 6, None)
+    assert shown["en", "bytes per token"] == (7 / 3, None, None)
+    assert shown["ja", "bytes per token"] == (None, 1, None)
+
+
 def bytes_only() -> Any:
     """Return a vocabulary without a merge."""
     ranks = {token: id for token, id in RANKS.items() if len(token) == 1}

@@ -147,6 +147,26 @@ def test_what_two_vocabularies_share_is_counted_by_bytes() -> None:
     assert "only one" in str(found)
 
 
+def test_scripts_and_lengths_that_one_vocabulary_lacks_are_compared() -> None:
+    plain = Vocabulary.from_ranks(DIGITS | {b"aaaa": 256}, split_pattern="gpt2", added_tokens={})
+    han = Vocabulary.from_ranks(
+        DIGITS | {b"aa": 256, "你".encode(): 257, b"a" * 20: 258}, split_pattern="gpt2", added_tokens={}
+    )
+
+    scripts, lengths, *_ = measure.vocabulary(plain).compared_with(measure.vocabulary(han)).tables()
+
+    counts = [row for row in scripts.as_json() if row["figure"] == "tokens"]
+    assert {"script": "Han", "figure": "tokens", "first": 0, "second": 1, "change": None} in counts
+    by_length = {row["bytes"]: (row["first"], row["second"]) for row in lengths.as_json() if row["figure"] == "tokens"}
+    assert list(by_length.items()) == [
+        ("1", (256, 256)),
+        ("2", (0, 1)),
+        ("3", (0, 1)),
+        ("4", (1, 0)),
+        ("17-32", (0, 1)),
+    ]
+
+
 def test_ordering_fields_by_stability_gains_what_a_session_id_lost() -> None:
     tokenizer = HfBpeTokenizer.from_vocabulary(small())
     rules = "the cat, the cat and the cat. " * 40
