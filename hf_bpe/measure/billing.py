@@ -11,7 +11,7 @@ import numpy as np
 
 from hf_bpe.chat.prefixes.requests import Request, read_requests
 from hf_bpe.measure.prefixes import log_reader
-from hf_bpe.measure.results import Column, Result, Table, change
+from hf_bpe.measure.results import TOTAL, Column, Result, Table, beside_total, change
 from hf_bpe.measure.texts import batches
 from hf_bpe.measure.tokens import measured
 
@@ -70,20 +70,22 @@ class Bill(Result):
     def error_of(self, estimate: Bill) -> dict[str, float | None]:
         """Return by which share an estimate misses this bill: for each bucket, and for `"all"`.
 
+        A bucket that is itself named `"all"` is `"'all'"` here.
+
         Above 0 the estimate is too high. None where this bill has no token.
         """
         tokens = {name: item.tokens for name, item in self.items.items()}
         estimated = {name: estimate.items[name].tokens if name in estimate.items else 0 for name in tokens}
-        errors = {name: change(tokens[name], estimated[name]) for name in tokens}
-        return errors | {"all": change(self.tokens, estimate.tokens)}
+        errors = {beside_total(name): change(tokens[name], estimated[name]) for name in tokens}
+        return errors | {TOTAL: change(self.tokens, estimate.tokens)}
 
     def tables(self) -> list[Table]:
         """Return a row for each bucket, and one for all."""
-        rows = [(name, item.texts, item.tokens, item.price) for name, item in self.items.items()]
+        rows = [(beside_total(name), item.texts, item.tokens, item.price) for name, item in self.items.items()]
         texts = sum(item.texts for item in self.items.values())
         price = Column(f"price, {self.currency}" if self.currency else "price", "number", compared=True, counts=True)
         columns = [Column("bucket", "text"), Column("texts"), Column("tokens", compared=True, counts=True), price]
-        return [Table("Bill", columns, [*rows, ("all", texts, self.tokens, self.price)], plotted=["tokens"])]
+        return [Table("Bill", columns, [*rows, (TOTAL, texts, self.tokens, self.price)], plotted=["tokens"])]
 
 
 def bill(

@@ -23,6 +23,9 @@ Cell: TypeAlias = str | int | float | None
 Key: TypeAlias = tuple[Cell, ...]
 Form = Literal["text", "count", "number", "share"]
 
+TOTAL = "all"
+"""The name of the row for all parts together."""
+
 _WIDTH = 120
 _KEY_WIDTH = 24
 _NUMBER = re.compile("[0-9][0-9,]*")
@@ -236,6 +239,16 @@ def change(first: Cell, second: Cell) -> float | None:
 def ratio(part: float, whole: float) -> float | None:
     """Return `part / whole`, or None where `whole` is nothing."""
     return part / whole if whole else None
+
+
+def beside_total(name: str) -> str:
+    """Return the name of a part as it stands beside the row of the total, `"all"`: a part of that name is quoted.
+
+    Example:
+        >>> beside_total("all")
+        "'all'"
+    """
+    return f"'{name}'" if name.strip("'") == TOTAL else name
 
 
 def written(cell: Cell, form: Form) -> str:

@@ -143,13 +143,14 @@ class SharedTokens(Result):
 
     def tables(self) -> list[Table]:
         """Return one table."""
-        counts = {
-            "both": self.shared,
-            "both, with the same id": self.same_id,
-            f"only {self.first}": self.only_first,
-            f"only {self.second}": self.only_second,
-        }
-        return [Table("Tokens shared", [Column("tokens of", "text"), Column("tokens")], list(counts.items()))]
+        first, second = (self.first, self.second) if self.first != self.second else ("the first", "the second")
+        rows = [
+            ("both", self.shared),
+            ("both, with the same id", self.same_id),
+            (f"only {first}", self.only_first),
+            (f"only {second}", self.only_second),
+        ]
+        return [Table("Tokens shared", [Column("tokens of", "text"), Column("tokens")], rows)]
 
 
 def vocabulary(

@@ -264,6 +264,27 @@ def test_a_row_that_one_tokenizer_has_alone_is_compared_with_nothing() -> None:
     assert shown["ja", "bytes per token"] == (None, 1, None)
 
 
+def test_a_source_named_all_is_beside_the_total() -> None:
+    texts = {"all": ["the cat"], "more": ["the"], "'all'": ["a"]}
+
+    found, bill = measure.fertility(small(), texts), measure.bill(small(), texts, price_per_million=1)
+
+    assert [row[:2] for row in found.tables()[0].rows] == [["'all'", 1], ["more", 1], ["''all''", 1], ["all", 3]]
+    assert bill.error_of(bill) == {"'all'": 0, "more": 0, "''all''": 0, "all": 0}
+    assert [row[0] for row in bill.tables()[0].rows] == ["'all'", "more", "''all''", "all"]
+
+
+def test_files_of_one_name_are_told_apart_by_their_path(tmp_path: Path) -> None:
+    paths = [tmp_path / folder / "a.txt" for folder in ("one", "two")] + [tmp_path / "b.txt"]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("the cat\n", encoding="utf-8")
+
+    found = measure.fertility(small(), paths)
+
+    assert list(found.by_source) == [str(paths[0]), str(paths[1]), "b.txt"]
+
+
 def bytes_only() -> Any:
     """Return a vocabulary without a merge."""
     ranks = {token: id for token, id in RANKS.items() if len(token) == 1}

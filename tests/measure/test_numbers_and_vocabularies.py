@@ -167,6 +167,14 @@ def test_scripts_and_lengths_that_one_vocabulary_lacks_are_compared() -> None:
     ]
 
 
+def test_two_vocabularies_of_one_name_have_a_row_each() -> None:
+    other = Vocabulary.from_ranks(DIGITS | {b"the": 256, b"th": 257}, split_pattern="gpt2", added_tokens={})
+
+    found = measure.shared_tokens(small(), other, first_name="it", second_name="it")
+
+    assert found.tables()[0].rows[2:] == [("only the first", 6), ("only the second", 0)]
+
+
 def test_ordering_fields_by_stability_gains_what_a_session_id_lost() -> None:
     tokenizer = HfBpeTokenizer.from_vocabulary(small())
     rules = "the cat, the cat and the cat. " * 40
