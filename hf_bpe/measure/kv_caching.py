@@ -12,6 +12,8 @@ from typing import Any
 
 from hf_bpe.measure.configs import (
     Config,
+    attention_heads,
+    by_class,
     dtype_bytes,
     dtype_of,
     head_size,
@@ -120,6 +122,7 @@ def kv_cache(config: Any, *, context: int | None = None, dtype: str | None = Non
     kept = dtype or dtype_of(read)
     attention, numbers = _numbers(read)
     kinds = _layer_kinds(read)
+    kinds = kinds[: len(kinds) - (read.get("num_kv_shared_layers") or 0)]  # Gemma 3n: the last ones keep none
     sliding = kinds.count(_SLIDING)
     window = size(read, "sliding_window") if sliding else None
     name = str(read.get("model_type") or "a model")
@@ -132,21 +135,21 @@ def _numbers(config: Config) -> tuple[str, int]:
     if config.get("kv_lora_rank"):
         return "MLA", size(config, "kv_lora_rank") + size(config, "qk_rope_head_dim")
     heads = kv_heads(config)
-    attention_heads = size(config, "num_attention_heads", "n_head", "n_heads")
-    if attention_heads % heads:
-        raise ValueError(f"the config has {heads} KV heads, which don't divide {attention_heads} attention heads.")
-    kind = "MHA" if heads == attention_heads else "MQA" if heads == 1 else "GQA"
+    queries = attention_heads(config)
+    if queries % heads:
+        raise ValueError(f"the config has {heads} KV heads, which don't divide {queries} attention heads.")
+    kind = "MHA" if heads == queries else "MQA" if heads == 1 else "GQA"
     return kind, 2 * heads * head_size(config)
 
 
 def _layer_kinds(config: Config) -> Sequence[str]:
     count = layers(config)
-    listed = config.get("layer_types")
+    listed = _listed(config)
     if listed is not None:
         if len(listed) != count:
             raise ValueError(f"config['layer_types'] lists {len(listed)} layers, and the model has {count}.")
         return [_kind(layer, index) for index, layer in enumerate(listed)]
-    if config.get("sliding_window") is None or config.get("use_sliding_window") is False:
+    if not _has_windows(config):
         return [_FULL] * count
     if (pattern := config.get("sliding_window_pattern")) is not None:
         every = size({"sliding_window_pattern": pattern}, "sliding_window_pattern")
@@ -154,9 +157,22 @@ def _layer_kinds(config: Config) -> Sequence[str]:
     if config.get("use_sliding_window"):  # Qwen: the layers below max_window_layers see everything
         first = min(count, config.get("max_window_layers", 0))
         return [_FULL] * first + [_SLIDING] * (count - first)
-    if config.get("model_type") == "gemma2":
-        return [_FULL if index % 2 else _SLIDING for index in range(count)]
     return [_SLIDING] * count
+
+
+def _has_windows(config: Config) -> bool:
+    if config.get("sliding_window") is None:
+        return False
+    used = config.get("use_sliding_window")
+    return (by_class(config, "use_sliding_window") if used is None else used) is not False
+
+
+def _listed(config: Config) -> Sequence[Any] | None:
+    """Return the kinds of layers that the config lists, or that its class would, as Gemma's, which alternate."""
+    listed: Sequence[Any] | None = config.get("layer_types")
+    if listed is None and _has_windows(config) and config.get("sliding_window_pattern") is None:
+        listed = by_class(config, "layer_types")
+    return listed
 
 
 def _kind(layer: Any, index: int) -> str:

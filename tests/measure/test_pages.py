@@ -155,7 +155,13 @@ def test_the_command_compares_two_tokenizers(directories: tuple[Path, Path], tmp
 
 
 def test_the_command_measures_a_model_a_price_and_stdin(directories: tuple[Path, Path], tmp_path: Path) -> None:
-    sizes = {"num_hidden_layers": 2, "hidden_size": 16, "num_attention_heads": 4, "vocab_size": 100}
+    sizes = {
+        "num_hidden_layers": 2,
+        "hidden_size": 16,
+        "num_attention_heads": 4,
+        "vocab_size": 100,
+        "tie_word_embeddings": False,
+    }
     config = {"model_type": "odd", **sizes}
     (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     options = ("--model-config", tmp_path, "--context", "77", "--price", "2", "--throughput")
