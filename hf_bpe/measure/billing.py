@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from hf_bpe.measure.texts import batches
 from hf_bpe.measure.tokens import measured
 
 _MILLION = 1_000_000
+_HIGHEST_PRICE = 10**15  # above it sums would be infinite, or too wide for a table
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def bill(
         name: How the tokenizer is named.
 
     Raises:
-        ValueError: A price is negative or no number, or a bucket has none.
+        ValueError: A price is negative, absurd or no number, or a bucket has none.
         TypeError: An argument has a wrong type.
         CorpusError: A file can't be read, or isn't UTF-8.
 
@@ -174,8 +174,10 @@ def _items(counts: Mapping[str, tuple[int, int]], prices: float | Mapping[str, f
 
 def _check_prices(prices: float | Mapping[str, float]) -> None:
     for price in prices.values() if isinstance(prices, Mapping) else [prices]:
-        if isinstance(price, bool) or not isinstance(price, int | float) or not isfinite(price) or price < 0:
+        if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:
             raise ValueError(f"price_per_million is a number from 0 up, or one for each bucket, got {price!r}.")
+        if price > _HIGHEST_PRICE:
+            raise ValueError(f"price_per_million={price!s:.20} is no price; the highest is {_HIGHEST_PRICE:,}.")
 
 
 def _price(prices: float | Mapping[str, float], bucket: str) -> float:

@@ -81,6 +81,11 @@ def test_odd_arguments_of_numbers_are_refused() -> None:
     assert measure.grouped("1234567", start="left") == ["123", "456", "7"]
 
 
+def test_a_length_that_was_not_tried_is_named_with_those_that_were() -> None:
+    with pytest.raises(KeyError, match="no number of 10 digits was tried; the lengths are 1, 4"):
+        measure.numbers(small(), ["7", "1234"])[10]
+
+
 def test_a_vocabulary_without_digits_is_told() -> None:
     model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
     tokenizers = pytest.importorskip("tokenizers")
