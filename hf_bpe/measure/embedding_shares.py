@@ -32,6 +32,7 @@ class EmbeddingShare(Result):
         hidden_size: How long a row is.
         tied: Whether the output shares its rows with the input.
         parameters: All parameters of the model, with a vocabulary of this size.
+        tokenizer: The tokenizer whose vocabulary it is. Empty where none was named.
     """
 
     model: str
@@ -39,6 +40,7 @@ class EmbeddingShare(Result):
     hidden_size: int
     tied: bool
     parameters: int
+    tokenizer: str = ""
 
     @property
     def embedding_parameters(self) -> int:
@@ -53,7 +55,8 @@ class EmbeddingShare(Result):
     @property
     def title(self) -> str:
         """What was measured."""
-        return f"Embeddings of {self.model}{', tied' if self.tied else ''}"
+        vocabulary = f", {self.tokenizer}" if self.tokenizer else ""
+        return f"Embeddings of {self.model}{', tied' if self.tied else ''}{vocabulary}"
 
     def tables(self) -> list[Table]:
         """Return one row."""
@@ -64,7 +67,12 @@ class EmbeddingShare(Result):
 
 
 def embedding_share(
-    config: Any, vocab_size: int | None = None, *, parameters: int | None = None, tied: bool | None = None
+    config: Any,
+    vocab_size: int | None = None,
+    *,
+    parameters: int | None = None,
+    tied: bool | None = None,
+    name: str = "",
 ) -> EmbeddingShare:
     """Return which share of a model's parameters are embeddings, with a vocabulary of some size.
 
@@ -74,6 +82,7 @@ def embedding_share(
         parameters: All parameters of the model as it is. Counted from the config for llama, mistral, qwen2 and qwen3.
         tied: Whether input and output share rows. By default what the config says, or else its class in
             transformers.
+        name: How the tokenizer is named.
 
     Raises:
         ValueError: A size is missing, nothing says whether rows are shared, or `parameters` are needed or too few.
@@ -92,8 +101,8 @@ def embedding_share(
         body = parameters - size(read, "vocab_size") * hidden * matrices
         if body < 0:
             raise ValueError(f"parameters={parameters:,} are fewer than the embedding of the config has.")
-    name = str(read.get("model_type") or "a model")
-    return EmbeddingShare(name, rows, hidden, is_tied, body + rows * hidden * matrices)
+    model = str(read.get("model_type") or "a model")
+    return EmbeddingShare(model, rows, hidden, is_tied, body + rows * hidden * matrices, name)
 
 
 def _is_tied(config: Config) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from hf_bpe.measure.configs import (
@@ -74,13 +75,15 @@ class KVCache(Result):
         """Return how many bytes more the cache takes if the same text takes `share` more tokens: 0.2 is 20 %.
 
         Raises:
-            ValueError: No context is known, or `share` is below -1.
+            ValueError: No context is known, or `share` is below -1 or infinite.
         """
         tokens = self.context if context is None else context
         if tokens is None:
             raise ValueError("cost_of_longer() needs a context; give one here or to kv_cache().")
         if not share >= -1:
             raise ValueError(f"share={share}: a text can't have less than no tokens; 0.2 means 20 % more.")
+        if share == inf:
+            raise ValueError(f"share={share} is no finite number; 0.2 means 20 % more.")
         return self.bytes_of(round(tokens * (1 + share))) - self.bytes_of(tokens)
 
     @property
@@ -98,6 +101,39 @@ class KVCache(Result):
             rows.append([f"{tokens:,}", _whole(kept), kept / _MIB, _whole(more)])
         columns = [Column("tokens", "text"), Column("bytes", compared=True), Column("MiB", "number")]
         return [Table("KV cache", [*columns, Column("bytes for 10 % more tokens", compared=True)], rows)]
+
+
+@dataclass(frozen=True)
+class LongerText(Result):
+    """What a model's cache takes for the same text with two tokenizers.
+
+    Attributes:
+        cache: The cache.
+        first: The first tokenizer.
+        second: The second.
+        share: By which share the tokens grow from the first to the second.
+    """
+
+    cache: KVCache
+    first: str
+    second: str
+    share: float
+
+    @property
+    def title(self) -> str:
+        """What was measured."""
+        return f"KV cache of {self.cache.model} for the same text, {self.first} against {self.second}"
+
+    def tables(self) -> list[Table]:
+        """Return a row for each context of the first tokenizer."""
+        contexts = _CONTEXTS if self.cache.context is None else [self.cache.context]
+        rows = [self._row(tokens) for tokens in contexts]
+        columns = [Column("tokens of the first", "text"), Column("tokens of the second"), Column("change", "share")]
+        return [Table("The same text", [*columns, Column("bytes more"), Column("MiB more", "number")], rows)]
+
+    def _row(self, tokens: int) -> list[Cell]:
+        more = self.cache.cost_of_longer(self.share, context=tokens)
+        return [f"{tokens:,}", round(tokens * (1 + self.share)), self.share, _whole(more), more / _MIB]
 
 
 def kv_cache(config: Any, *, context: int | None = None, dtype: str | None = None) -> KVCache:

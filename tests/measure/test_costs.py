@@ -100,6 +100,9 @@ def test_texts_of_a_log_are_billed_with_every_library() -> None:
         ({"other": 1}, "price_per_million has no bucket 'texts'; it has 'other'"),
         ({}, "it has none"),
         (True, "got True"),
+        (float("inf"), "price_per_million=inf is no price; the highest is 1,000,000,000,000,000"),
+        (1e308, r"price_per_million=1e\+308 is no price"),
+        (10**400, "is no price"),
     ],
 )
 def test_a_price_that_is_none_is_refused(price: Any, message: str) -> None:
@@ -210,6 +213,8 @@ def test_arguments_of_the_cache_are_checked(tmp_path: Path) -> None:
         measure.kv_cache(PLAIN).cost_of_longer(0.1)
     with pytest.raises(ValueError, match="share=nan: a text can't have less than no tokens"):
         measure.kv_cache(PLAIN, context=1).cost_of_longer(float("nan"))
+    with pytest.raises(ValueError, match="share=inf is no finite number"):
+        measure.kv_cache(PLAIN, context=1).cost_of_longer(float("inf"))
 
 
 @pytest.mark.parametrize("tied", [True, False])
