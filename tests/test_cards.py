@@ -15,7 +15,7 @@ from libraries import small
 
 from hf_bpe import ConversionError, HfBpeTokenizer, card, fingerprint, measure, train
 from hf_bpe._native import Tokenizer
-from hf_bpe.cards import About, read_about
+from hf_bpe.cards import About, markdown, read_about
 from hf_bpe.cards.unicode_versions import compositions_of, letters_of
 from hf_bpe.vocabulary import Vocabulary
 
@@ -80,7 +80,7 @@ def test_figures_are_those_of_the_measures() -> None:
     assert rows["the same, padded to a multiple of 128"][1] == "384"
     assert rows["300"][1:] == ["`<\\|end\\|>`", "yes", "pad"]
     assert fingerprint(it) in section(made, "Fingerprint")
-    assert "padded on the right with `<\\|end\\|>`" in made
+    assert "padded on the right with `<|end|>`" in made
     assert "`tokenizers` 0.23: the same ids" in section(made, "Other engines")
 
 
@@ -126,6 +126,17 @@ def test_templates_that_are_odd_are_told_of(template: Any, said: str) -> None:
     it.chat_template = template
 
     assert said in section(str(card(it)), "Chat template")
+
+
+def test_pipes_are_escaped_in_tables_alone_and_ampersands_everywhere() -> None:
+    cells = [markdown.code("<|end|>"), markdown.text("a|b &lt; c")]
+
+    assert cells == ["`<|end|>`", r"a|b \&lt; c"]
+    assert markdown.rows(["a|b", "c"], [cells]).splitlines() == [
+        r"| a\|b | c |",
+        "|---|---|",
+        r"| `<\|end\|>` | a\|b \&lt; c |",
+    ]
 
 
 def test_a_vocabulary_of_characters_has_a_card() -> None:

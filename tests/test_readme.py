@@ -1,4 +1,7 @@
-"""The code of the README and of the pages in docs runs as it stands there."""
+"""The Python of the README and of the pages in docs runs as it stands there, and commands that need no files of others.
+
+The commands on training and on extending read corpora that aren't here: tests of their own cover these.
+"""
 
 from __future__ import annotations
 
@@ -71,6 +74,14 @@ def test_the_commands_of_the_page_on_chats_run(tmp_path: Path) -> None:
 
     assert "<|im_start|>" in printed
     assert "timestamp" in printed
+
+
+def test_the_commands_of_the_page_on_measuring_run(tmp_path: Path) -> None:
+    printed = run_commands(README.parent / "docs" / "measuring.md", tmp_path)
+
+    assert "Tokens that small and larger share" in printed
+    assert "<table" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "## Numbers" in (tmp_path / "small" / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_commands_at_the_top_are_those_of_the_makefile() -> None:

@@ -8,22 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from hf_bpe.html_text import visible
 from hf_bpe.measure.results import Table, written
 
-_MARKUP = re.compile(r"([\\`*_\[\]<>|~#$])")
+_MARKUP = re.compile(r"([\\`*_\[\]<>&~#$])")
 
 
 def text(value: str) -> str:
-    r"""Return a text for a line of Markdown.
+    r"""Return a text for a line of Markdown, or for a cell of `rows`.
 
     Example:
         >>> text("a*b|<i>")
-        'a\\*b\\|\\<i\\>'
+        'a\\*b|\\<i\\>'
     """
     return _MARKUP.sub(r"\\\1", visible(value)).replace("\n", " ")
 
 
 def code(value: str) -> str:
-    """Return a text as code in a line, also of a table."""
-    shown = visible(value).replace("\n", "\\n").replace("|", "\\|")
+    """Return a text as code in a line, or for a cell of `rows`."""
+    shown = visible(value).replace("\n", "\\n")
     fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
     pad = " " if not shown or shown.startswith(("`", " ")) or shown.endswith(("`", " ")) else ""
     return f"{fence}{pad}{shown}{pad}{fence}"
@@ -37,7 +37,7 @@ def block(value: str, language: str = "") -> str:
 
 
 def rows(heads: Sequence[str], cells: Iterable[Sequence[str]], *, numbers: Sequence[bool] = ()) -> str:
-    """Return a table, whose cells are Markdown.
+    """Return a table, whose cells are Markdown; here a pipe is escaped, also inside code.
 
     Args:
         heads: The names of the columns.
@@ -48,10 +48,15 @@ def rows(heads: Sequence[str], cells: Iterable[Sequence[str]], *, numbers: Seque
 
 
 def _rows(heads: Sequence[str], cells: Iterable[Sequence[str]], numbers: Sequence[bool]) -> Iterator[str]:
-    yield f"| {' | '.join(heads)} |"
+    yield _row(heads)
     yield f"|{'|'.join('---:' if number else '---' for number in numbers)}|"
     for row in cells:
-        yield f"| {' | '.join(row)} |"
+        yield _row(row)
+
+
+def _row(cells: Sequence[str]) -> str:
+    escaped = (cell.replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
 
 
 def table(measured: Table, *, without: Sequence[str] = ()) -> str:

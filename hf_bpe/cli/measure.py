@@ -76,7 +76,7 @@ def measure(
                 message("warning: there is no text in the corpus")
             options = {"price": price, "throughput": throughput, "text_column": text_column}
             found = [_results(*pair, texts, options) for pair in zip(sources, counted, strict=True)]
-            single = _of_model(model_config, context)
+            single = _of_model(model_config, context, sources, counted)
             compared: list[Result] = []
             if against is not None:
                 compared = [shared_tokens(*sources), *(Comparison(*pair) for pair in zip(*found, strict=True))]
@@ -122,14 +122,23 @@ def _results(source: Measured, counted: Fertility, texts: Any, options: dict[str
     return found
 
 
-def _of_model(config: Path | None, context: int | None) -> list[Result]:
-    from hf_bpe.measure import embedding_share, kv_cache
+def _of_model(
+    config: Path | None, context: int | None, sources: Sequence[Measured], counted: Sequence[Fertility]
+) -> list[Result]:
+    """Return what a model's cache takes, what longer text costs, and the embeddings of each tokenizer."""
+    from hf_bpe.measure import LongerText, embedding_share, kv_cache
+    from hf_bpe.measure.results import change
 
     if config is None:
         return []
-    found: list[Result] = [kv_cache(config, context=context)]
+    cache = kv_cache(config, context=context)
+    found: list[Result] = [cache]
+    if len(sources) > 1:
+        first, second = counted
+        share = change(first.total.tokens, second.total.tokens)
+        found += [] if share is None else [LongerText(cache, first.tokenizer, second.tokenizer, share)]
     try:
-        found.append(embedding_share(config))
+        found += [embedding_share(config, source.embedding_rows, name=source.name) for source in sources]
     except ValueError as error:
         message(f"warning: the share of embeddings is left out: {error}")
     return found

@@ -12,7 +12,7 @@ from hf_bpe.measure.bits import BitsPerByte, bits_per_byte
 from hf_bpe.measure.embedding_shares import EmbeddingShare, embedding_share
 from hf_bpe.measure.fertilities import Fertility, fertilities, fertility
 from hf_bpe.measure.kinds import kind_of
-from hf_bpe.measure.kv_caching import KVCache, kv_cache
+from hf_bpe.measure.kv_caching import KVCache, LongerText, kv_cache
 from hf_bpe.measure.number_splitting import NumberLength, Numbers, grouped, numbers, spelled
 from hf_bpe.measure.pages import page_of
 from hf_bpe.measure.parities import Parity, parity
@@ -36,6 +36,7 @@ __all__ = [
     "FieldOrder",
     "Item",
     "KVCache",
+    "LongerText",
     "Measured",
     "NumberLength",
     "Numbers",

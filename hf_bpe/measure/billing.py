@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from hf_bpe.chat.prefixes.requests import Request, read_requests
 from hf_bpe.measure.prefixes import log_reader
-from hf_bpe.measure.results import Column, Result, Table, change
+from hf_bpe.measure.results import TOTAL, Column, Result, Table, beside_total, change
 from hf_bpe.measure.texts import batches
 from hf_bpe.measure.tokens import measured
 
 _MILLION = 1_000_000
+_HIGHEST_PRICE = 10**15  # above it sums would be infinite, or too wide for a table
 
 
 @dataclass(frozen=True)
@@ -70,20 +70,22 @@ class Bill(Result):
     def error_of(self, estimate: Bill) -> dict[str, float | None]:
         """Return by which share an estimate misses this bill: for each bucket, and for `"all"`.
 
+        A bucket that is itself named `"all"` is `"'all'"` here.
+
         Above 0 the estimate is too high. None where this bill has no token.
         """
         tokens = {name: item.tokens for name, item in self.items.items()}
         estimated = {name: estimate.items[name].tokens if name in estimate.items else 0 for name in tokens}
-        errors = {name: change(tokens[name], estimated[name]) for name in tokens}
-        return errors | {"all": change(self.tokens, estimate.tokens)}
+        errors = {beside_total(name): change(tokens[name], estimated[name]) for name in tokens}
+        return errors | {TOTAL: change(self.tokens, estimate.tokens)}
 
     def tables(self) -> list[Table]:
         """Return a row for each bucket, and one for all."""
-        rows = [(name, item.texts, item.tokens, item.price) for name, item in self.items.items()]
+        rows = [(beside_total(name), item.texts, item.tokens, item.price) for name, item in self.items.items()]
         texts = sum(item.texts for item in self.items.values())
-        price = Column(f"price, {self.currency}" if self.currency else "price", "number", compared=True)
-        columns = [Column("bucket", "text"), Column("texts"), Column("tokens", compared=True), price]
-        return [Table("Bill", columns, [*rows, ("all", texts, self.tokens, self.price)], plotted=["tokens"])]
+        price = Column(f"price, {self.currency}" if self.currency else "price", "number", compared=True, counts=True)
+        columns = [Column("bucket", "text"), Column("texts"), Column("tokens", compared=True, counts=True), price]
+        return [Table("Bill", columns, [*rows, (TOTAL, texts, self.tokens, self.price)], plotted=["tokens"])]
 
 
 def bill(
@@ -108,7 +110,7 @@ def bill(
         name: How the tokenizer is named.
 
     Raises:
-        ValueError: A price is negative or no number, or a bucket has none.
+        ValueError: A price is negative, absurd or no number, or a bucket has none.
         TypeError: An argument has a wrong type.
         CorpusError: A file can't be read, or isn't UTF-8.
 
@@ -172,8 +174,10 @@ def _items(counts: Mapping[str, tuple[int, int]], prices: float | Mapping[str, f
 
 def _check_prices(prices: float | Mapping[str, float]) -> None:
     for price in prices.values() if isinstance(prices, Mapping) else [prices]:
-        if isinstance(price, bool) or not isinstance(price, int | float) or not isfinite(price) or price < 0:
+        if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:
             raise ValueError(f"price_per_million is a number from 0 up, or one for each bucket, got {price!r}.")
+        if price > _HIGHEST_PRICE:
+            raise ValueError(f"price_per_million={price!s:.20} is no price; the highest is {_HIGHEST_PRICE:,}.")
 
 
 def _price(prices: float | Mapping[str, float], bucket: str) -> float:

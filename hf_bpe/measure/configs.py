@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ DTYPE_BYTES: Mapping[str, float] = {
 
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 _HEADS = ("num_attention_heads", "n_head", "n_heads")
+_KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv")
+_HEAD_SIZES = ("head_dim", "kv_channels")
+_MAY_SAY_KV_HEADS = re.compile("(?<!q)kv|key_value|group_num|multi_?query")
+_NO_KV_HEADS = ("kv_channels", "num_kv_shared_layers", "multi_query_group_num")
 _HIDDEN = ("hidden_size", "n_embd", "d_model")
 
 
@@ -65,21 +70,61 @@ def hidden_size(config: Config) -> int:
 
 
 def kv_heads(config: Config) -> int:
-    """Return how many heads of keys and values a layer has: fewer than attention heads with GQA, one with MQA."""
+    """Return how many heads of keys and values a layer has: fewer than attention heads with GQA, one with MQA.
+
+    Raises:
+        ValueError: The config seems to say it in a way that isn't known.
+    """
     if config.get("multi_query") and not config.get("new_decoder_architecture"):
         return 1
-    names = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv")
-    return size(config, *names) if any(config.get(name) for name in names) else attention_heads(config)
+    if config.get("multi_query_attention"):  # ChatGLM; without it its groups count for nothing
+        return size(config, "multi_query_group_num")
+    if any(config.get(name) for name in _KV_HEADS):
+        return size(config, *_KV_HEADS)
+    inner = config.get("attn_config")  # DBRX and MPT
+    if isinstance(inner, Mapping):
+        if inner.get("attn_type") == "multiquery_attention":
+            return 1
+        if inner.get("kv_n_heads"):
+            return size(inner, "kv_n_heads")
+        _refuse_unread(inner, "attn_config.")
+    _refuse_unread(config)
+    return attention_heads(config)
+
+
+def _refuse_unread(config: Config, where: str = "") -> None:
+    """Raise where a key may say how many KV heads there are: to take all heads would be a guess."""
+    for key, value in config.items():
+        if value and _MAY_SAY_KV_HEADS.search(key) and key not in _NO_KV_HEADS:
+            raise ValueError(
+                f"config[{where + key!r}] is {value!r}, and may say how many KV heads there are in a way that isn't "
+                "known here; give 'num_key_value_heads'."
+            )
 
 
 def head_size(config: Config) -> int:
     """Return how many numbers a head has."""
-    if config.get("head_dim"):
-        return size(config, "head_dim")
+    if any(config.get(name) for name in _HEAD_SIZES):
+        return size(config, *_HEAD_SIZES)
     hidden, heads = hidden_size(config), attention_heads(config)
     if hidden % heads:
         raise ValueError(f"the config has no 'head_dim', and {heads} heads don't divide a hidden size of {hidden}.")
     return hidden // heads
+
+
+def by_class(config: Config, key: str) -> Any:
+    """Return what transformers' class for the model makes of a config. None where it has no such class, or key.
+
+    A config.json leaves out what its class takes by default: GPT-2's doesn't say that its embeddings are tied.
+    """
+    from transformers import AutoConfig
+
+    given = {name: value for name, value in config.items() if name not in ("model_type", "dtype", "torch_dtype")}
+    try:
+        made = AutoConfig.for_model(str(config.get("model_type")), **given)
+    except Exception:  # an unknown type is a ValueError; each class checks its values in its own way
+        return None
+    return getattr(made, key, None)
 
 
 def dtype_of(config: Config) -> str:

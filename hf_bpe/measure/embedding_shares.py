@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hf_bpe.measure.configs import Config, attention_heads, head_size, hidden_size, kv_heads, layers, read_config, size
+from hf_bpe.measure.configs import (
+    Config,
+    attention_heads,
+    by_class,
+    head_size,
+    hidden_size,
+    kv_heads,
+    layers,
+    read_config,
+    size,
+)
 from hf_bpe.measure.results import Column, Result, Table
 
 _COUNTED = ("llama", "mistral", "qwen2", "qwen3")
@@ -22,6 +32,7 @@ class EmbeddingShare(Result):
         hidden_size: How long a row is.
         tied: Whether the output shares its rows with the input.
         parameters: All parameters of the model, with a vocabulary of this size.
+        tokenizer: The tokenizer whose vocabulary it is. Empty where none was named.
     """
 
     model: str
@@ -29,6 +40,7 @@ class EmbeddingShare(Result):
     hidden_size: int
     tied: bool
     parameters: int
+    tokenizer: str = ""
 
     @property
     def embedding_parameters(self) -> int:
@@ -43,7 +55,8 @@ class EmbeddingShare(Result):
     @property
     def title(self) -> str:
         """What was measured."""
-        return f"Embeddings of {self.model}{', tied' if self.tied else ''}"
+        vocabulary = f", {self.tokenizer}" if self.tokenizer else ""
+        return f"Embeddings of {self.model}{', tied' if self.tied else ''}{vocabulary}"
 
     def tables(self) -> list[Table]:
         """Return one row."""
@@ -54,7 +67,12 @@ class EmbeddingShare(Result):
 
 
 def embedding_share(
-    config: Any, vocab_size: int | None = None, *, parameters: int | None = None, tied: bool | None = None
+    config: Any,
+    vocab_size: int | None = None,
+    *,
+    parameters: int | None = None,
+    tied: bool | None = None,
+    name: str = "",
 ) -> EmbeddingShare:
     """Return which share of a model's parameters are embeddings, with a vocabulary of some size.
 
@@ -62,10 +80,12 @@ def embedding_share(
         config: A mapping, a `PretrainedConfig`, or the path of a config.json or of its directory.
         vocab_size: The rows of the embedding. By default what the config says.
         parameters: All parameters of the model as it is. Counted from the config for llama, mistral, qwen2 and qwen3.
-        tied: Whether input and output share rows. By default what the config says, and false where it says nothing.
+        tied: Whether input and output share rows. By default what the config says, or else its class in
+            transformers.
+        name: How the tokenizer is named.
 
     Raises:
-        ValueError: A size is missing, or `parameters` are needed or too few.
+        ValueError: A size is missing, nothing says whether rows are shared, or `parameters` are needed or too few.
 
     Example:
         >>> embedding_share("Qwen2.5-7B").share
@@ -73,7 +93,7 @@ def embedding_share(
     """
     read = read_config(config)
     rows = size({"vocab_size": vocab_size}, "vocab_size") if vocab_size is not None else size(read, "vocab_size")
-    is_tied = bool(read.get("tie_word_embeddings", False)) if tied is None else tied
+    is_tied = _is_tied(read) if tied is None else tied
     hidden, matrices = hidden_size(read), 1 if is_tied else 2
     if parameters is None:
         body = _body(read)
@@ -81,8 +101,20 @@ def embedding_share(
         body = parameters - size(read, "vocab_size") * hidden * matrices
         if body < 0:
             raise ValueError(f"parameters={parameters:,} are fewer than the embedding of the config has.")
-    name = str(read.get("model_type") or "a model")
-    return EmbeddingShare(name, rows, hidden, is_tied, body + rows * hidden * matrices)
+    model = str(read.get("model_type") or "a model")
+    return EmbeddingShare(model, rows, hidden, is_tied, body + rows * hidden * matrices, name)
+
+
+def _is_tied(config: Config) -> bool:
+    said = config.get("tie_word_embeddings")
+    if said is None:  # the default: other values of the config don't matter
+        said = by_class({"model_type": config.get("model_type")}, "tie_word_embeddings")
+    if said is None:
+        raise ValueError(
+            f"the config has no 'tie_word_embeddings', and transformers has no class for {config.get('model_type')!r} "
+            "that would; pass tied=."
+        )
+    return bool(said)
 
 
 def _body(config: Config) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hf_bpe.measure.facts import Facts, Label, Labels, facts_of
-from hf_bpe.measure.results import Cell, Column, Result, Table
+from hf_bpe.measure.results import TOTAL, Cell, Column, Result, Table, beside_total
 from hf_bpe.measure.text_counts import TextCounts
 from hf_bpe.measure.texts import batches
 from hf_bpe.measure.tokens import Counts, Ids, Measured, measured
@@ -44,12 +44,12 @@ class Fertility(Result):
     def tables(self) -> list[Table]:
         """Return a table by source, by script and by kind."""
         groups = {"by source": self.by_source, "by script": self.by_script, "by kind of content": self.by_kind}
-        return [self._table(title, {**counts, "all": self.total}) for title, counts in groups.items()]
+        return [self._table(title, counts) for title, counts in groups.items()]
 
     def _table(self, title: str, counts: Mapping[str, TextCounts]) -> Table:
         columns = [
             Column(title.removeprefix("by "), "text"),
-            *(Column("texts"), Column("words"), Column("bytes"), Column("tokens", compared=True)),
+            *(Column("texts"), Column("words"), Column("bytes"), Column("tokens", compared=True, counts=True)),
             Column("tokens per word", "number", compared=True),
             Column("bytes per token", "number", compared=True),
             Column("chars per token", "number", compared=True),
@@ -57,7 +57,8 @@ class Fertility(Result):
             Column("fallback tokens", "share", compared=True),
             Column("Renyi efficiency", "number", compared=True),
         ]
-        rows = [self._row(name, count) for name, count in counts.items()]
+        rows = [self._row(beside_total(name), count) for name, count in counts.items()]
+        rows.append(self._row(TOTAL, self.total))
         return Table(f"Tokens {title}", columns, rows, plotted=["bytes per token"])
 
     def _row(self, name: str, count: TextCounts) -> list[Cell]:

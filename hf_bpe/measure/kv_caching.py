@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from hf_bpe.measure.configs import (
     Config,
+    attention_heads,
+    by_class,
     dtype_bytes,
     dtype_of,
     head_size,
@@ -72,13 +75,15 @@ class KVCache(Result):
         """Return how many bytes more the cache takes if the same text takes `share` more tokens: 0.2 is 20 %.
 
         Raises:
-            ValueError: No context is known, or `share` is below -1.
+            ValueError: No context is known, or `share` is below -1 or infinite.
         """
         tokens = self.context if context is None else context
         if tokens is None:
             raise ValueError("cost_of_longer() needs a context; give one here or to kv_cache().")
         if not share >= -1:
             raise ValueError(f"share={share}: a text can't have less than no tokens; 0.2 means 20 % more.")
+        if share == inf:
+            raise ValueError(f"share={share} is no finite number; 0.2 means 20 % more.")
         return self.bytes_of(round(tokens * (1 + share))) - self.bytes_of(tokens)
 
     @property
@@ -96,6 +101,39 @@ class KVCache(Result):
             rows.append([f"{tokens:,}", _whole(kept), kept / _MIB, _whole(more)])
         columns = [Column("tokens", "text"), Column("bytes", compared=True), Column("MiB", "number")]
         return [Table("KV cache", [*columns, Column("bytes for 10 % more tokens", compared=True)], rows)]
+
+
+@dataclass(frozen=True)
+class LongerText(Result):
+    """What a model's cache takes for the same text with two tokenizers.
+
+    Attributes:
+        cache: The cache.
+        first: The first tokenizer.
+        second: The second.
+        share: By which share the tokens grow from the first to the second.
+    """
+
+    cache: KVCache
+    first: str
+    second: str
+    share: float
+
+    @property
+    def title(self) -> str:
+        """What was measured."""
+        return f"KV cache of {self.cache.model} for the same text, {self.first} against {self.second}"
+
+    def tables(self) -> list[Table]:
+        """Return a row for each context of the first tokenizer."""
+        contexts = _CONTEXTS if self.cache.context is None else [self.cache.context]
+        rows = [self._row(tokens) for tokens in contexts]
+        columns = [Column("tokens of the first", "text"), Column("tokens of the second"), Column("change", "share")]
+        return [Table("The same text", [*columns, Column("bytes more"), Column("MiB more", "number")], rows)]
+
+    def _row(self, tokens: int) -> list[Cell]:
+        more = self.cache.cost_of_longer(self.share, context=tokens)
+        return [f"{tokens:,}", round(tokens * (1 + self.share)), self.share, _whole(more), more / _MIB]
 
 
 def kv_cache(config: Any, *, context: int | None = None, dtype: str | None = None) -> KVCache:
@@ -120,6 +158,7 @@ def kv_cache(config: Any, *, context: int | None = None, dtype: str | None = Non
     kept = dtype or dtype_of(read)
     attention, numbers = _numbers(read)
     kinds = _layer_kinds(read)
+    kinds = kinds[: len(kinds) - (read.get("num_kv_shared_layers") or 0)]  # Gemma 3n: the last ones keep none
     sliding = kinds.count(_SLIDING)
     window = size(read, "sliding_window") if sliding else None
     name = str(read.get("model_type") or "a model")
@@ -132,21 +171,21 @@ def _numbers(config: Config) -> tuple[str, int]:
     if config.get("kv_lora_rank"):
         return "MLA", size(config, "kv_lora_rank") + size(config, "qk_rope_head_dim")
     heads = kv_heads(config)
-    attention_heads = size(config, "num_attention_heads", "n_head", "n_heads")
-    if attention_heads % heads:
-        raise ValueError(f"the config has {heads} KV heads, which don't divide {attention_heads} attention heads.")
-    kind = "MHA" if heads == attention_heads else "MQA" if heads == 1 else "GQA"
+    queries = attention_heads(config)
+    if queries % heads:
+        raise ValueError(f"the config has {heads} KV heads, which don't divide {queries} attention heads.")
+    kind = "MHA" if heads == queries else "MQA" if heads == 1 else "GQA"
     return kind, 2 * heads * head_size(config)
 
 
 def _layer_kinds(config: Config) -> Sequence[str]:
     count = layers(config)
-    listed = config.get("layer_types")
+    listed = _listed(config)
     if listed is not None:
         if len(listed) != count:
             raise ValueError(f"config['layer_types'] lists {len(listed)} layers, and the model has {count}.")
         return [_kind(layer, index) for index, layer in enumerate(listed)]
-    if config.get("sliding_window") is None or config.get("use_sliding_window") is False:
+    if not _has_windows(config):
         return [_FULL] * count
     if (pattern := config.get("sliding_window_pattern")) is not None:
         every = size({"sliding_window_pattern": pattern}, "sliding_window_pattern")
@@ -154,9 +193,22 @@ def _layer_kinds(config: Config) -> Sequence[str]:
     if config.get("use_sliding_window"):  # Qwen: the layers below max_window_layers see everything
         first = min(count, config.get("max_window_layers", 0))
         return [_FULL] * first + [_SLIDING] * (count - first)
-    if config.get("model_type") == "gemma2":
-        return [_FULL if index % 2 else _SLIDING for index in range(count)]
     return [_SLIDING] * count
+
+
+def _has_windows(config: Config) -> bool:
+    if config.get("sliding_window") is None:
+        return False
+    used = config.get("use_sliding_window")
+    return (by_class(config, "use_sliding_window") if used is None else used) is not False
+
+
+def _listed(config: Config) -> Sequence[Any] | None:
+    """Return the kinds of layers that the config lists, or that its class would, as Gemma's, which alternate."""
+    listed: Sequence[Any] | None = config.get("layer_types")
+    if listed is None and _has_windows(config) and config.get("sliding_window_pattern") is None:
+        listed = by_class(config, "layer_types")
+    return listed
 
 
 def _kind(layer: Any, index: int) -> str:

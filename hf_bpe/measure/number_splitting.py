@@ -130,7 +130,12 @@ class Numbers(Result):
         return [str(length.digits), *figures, length.grouping, ways]
 
     def __getitem__(self, digits: int) -> NumberLength:
-        return next(length for length in self.lengths if length.digits == digits)
+        by_digits = {length.digits: length for length in self.lengths}
+        if digits not in by_digits:
+            raise KeyError(
+                f"no number of {digits!r} digits was tried; the lengths are {', '.join(map(str, by_digits))}."
+            )
+        return by_digits[digits]
 
 
 def numbers(

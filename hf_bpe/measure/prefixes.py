@@ -45,7 +45,11 @@ class PrefixReuse(Result):
         whole = ("all", len(report.requests), report.tokens, report.reused, report.share)
         columns = [Column("log", "text"), Column("requests"), *reused, Column("share", "share", compared=True)]
         lost = [(f"{kind}: {BREAKS[kind]}", place, tokens) for (kind, place), tokens in report.lost.items()]
-        breaks = [Column("what breaks prefixes", "text"), Column("where", "text"), Column("lost", compared=True)]
+        breaks = [
+            Column("what breaks prefixes", "text"),
+            Column("where", "text"),
+            Column("lost", compared=True, counts=True),
+        ]
         return [Table("Prefix cache", columns, [whole]), Table("Broken prefixes", breaks, lost, plotted=["lost"])]
 
 

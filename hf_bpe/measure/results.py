@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import takewhile
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -19,10 +20,15 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Cell: TypeAlias = str | int | float | None
+Key: TypeAlias = tuple[Cell, ...]
 Form = Literal["text", "count", "number", "share"]
+
+TOTAL = "all"
+"""The name of the row for all parts together."""
 
 _WIDTH = 120
 _KEY_WIDTH = 24
+_NUMBER = re.compile("[0-9][0-9,]*")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
@@ -35,11 +41,13 @@ class Column:
         name: What it holds.
         form: How its cells are written.
         compared: Whether it tells something about the tokenizer, so that two tokenizers are compared by it.
+        counts: Whether it is 0, and not unknown, in a row that one of the two doesn't have.
     """
 
     name: str
     form: Form = "count"
     compared: bool = False
+    counts: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class Table:
         """Return the rows, each by the names of the columns."""
         return [dict(zip((column.name for column in self.columns), row, strict=True)) for row in self.rows]
 
-    def key_of(self, row: Sequence[Cell]) -> tuple[Cell, ...]:
+    def key_of(self, row: Sequence[Cell]) -> Key:
         """Return the cells that name a row."""
         return tuple(row[: len(self.keys)])
 
@@ -172,18 +180,33 @@ class Comparison(Result):
 
 
 def _figures(table: Table, other: Table, names: tuple[str, str]) -> list[Table]:
-    """Return a table for each figure by which tokenizers are compared, with the rows that both have."""
-    others = {other.key_of(row): row for row in other.rows}
-    pairs = [(row, others[key]) for row in table.rows if (key := table.key_of(row)) in others]
+    """Return a table for each figure by which tokenizers are compared, with every row that one of them has."""
+    ours, theirs = ({side.key_of(row): row for row in side.rows} for side in (table, other))
+    keys = _merged(list(ours), list(theirs))
     made = []
     for place, column in enumerate(table.columns):
         if column.compared:
             columns = [*table.keys, *(Column(name, column.form) for name in names), Column("change", "share")]
-            rows = [
-                [*table.key_of(row), row[place], match[place], change(row[place], match[place])] for row, match in pairs
-            ]
+            missing = 0 if column.counts else None
+            pairs = [[rows[key][place] if key in rows else missing for rows in (ours, theirs)] for key in keys]
+            rows = [[*key, *pair, change(*pair)] for key, pair in zip(keys, pairs, strict=True)]
             made.append(Table(f"{table.title}: {column.name}", columns, rows, plotted=names))
     return made
+
+
+def _merged(first: list[Key], second: list[Key]) -> list[Key]:
+    """Return the keys of both in the order of the first: by number if they are numbers, else before what follows."""
+    merged, place = list(first), len(first)
+    for key in reversed(second):
+        if key in first:
+            place = merged.index(key)
+        else:
+            merged.insert(place, key)
+    starts = [_NUMBER.match(" ".join(map(str, key))) for key in merged]
+    numbers = [int(start[0].replace(",", "")) for start in starts if start is not None]
+    if len(numbers) < len(merged):
+        return merged
+    return [key for _, key in sorted(zip(numbers, merged, strict=True), key=itemgetter(0))]
 
 
 def _drawn_first(table: Table, figures: Sequence[Table]) -> list[Table]:
@@ -216,6 +239,16 @@ def change(first: Cell, second: Cell) -> float | None:
 def ratio(part: float, whole: float) -> float | None:
     """Return `part / whole`, or None where `whole` is nothing."""
     return part / whole if whole else None
+
+
+def beside_total(name: str) -> str:
+    """Return the name of a part as it stands beside the row of the total, `"all"`: a part of that name is quoted.
+
+    Example:
+        >>> beside_total("all")
+        "'all'"
+    """
+    return f"'{name}'" if name.strip("'") == TOTAL else name
 
 
 def written(cell: Cell, form: Form) -> str:

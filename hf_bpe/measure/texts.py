@@ -25,7 +25,7 @@ def batches(texts: Any, *, text_column: str = "text") -> Iterator[tuple[str, lis
 
     Args:
         texts: A str, an iterable of str or of rows, a `Path`, a list of these, or a mapping from names to any of them.
-            Files without a name have that of their last part.
+            Files without a name have that of their last part, or their path where two of them end alike.
         text_column: The column, or key, with the text in rows.
 
     Raises:
@@ -37,8 +37,10 @@ def batches(texts: Any, *, text_column: str = "text") -> Iterator[tuple[str, lis
             yield from ((str(name), batch) for batch in _members(member, text_column))
         return
     if isinstance(texts, list | tuple) and texts and all(isinstance(text, os.PathLike) for text in texts):
-        for path in texts:
-            yield from ((Path(path).name, batch) for batch in _members(path, text_column))
+        names = [Path(path).name for path in texts]
+        for path, name in zip(texts, names, strict=True):
+            shown = name if names.count(name) == 1 else str(Path(path))
+            yield from ((shown, batch) for batch in _members(path, text_column))
         return
     name = Path(texts).name if isinstance(texts, os.PathLike) else _ONLY
     yield from ((name, batch) for batch in _members(texts, text_column))

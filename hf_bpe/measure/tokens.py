@@ -91,6 +91,18 @@ class Measured:
         """The highest id of an ordinary token plus one."""
         return 1 + max(self.token_bytes, default=-1)
 
+    @cached_property
+    def embedding_rows(self) -> int:
+        """The highest id of any token plus one, added tokens included: how many rows its embedding needs."""
+        if isinstance(self.side, sides.Ours | sides.Stock):
+            inner = self.side.core if isinstance(self.side, sides.Ours) else self.side._tokenizer
+            return 1 + max(inner.get_vocab(with_added_tokens=True).values(), default=-1)
+        if isinstance(self.side, sides.Tiktoken):
+            return self.side._encoding.n_vocab
+        if isinstance(self.side, sides.SentencePiece):
+            return int(self.side._processor.get_piece_size())
+        return int(self.side._tekkenizer.n_words) if isinstance(self.side, sides.Tekken) else self.rows
+
 
 def measured(tokenizer: Any, *, name: str | None = None) -> Measured:
     """Return a tokenizer of any library, or the file or directory of one, ready to be measured.

@@ -76,7 +76,7 @@ class VocabularyReport(Result):
         size = len(self.tokens)
         scripts = [(name, count, ratio(count, size)) for name, count in self.by_script.items()]
         lengths = [(name, count, ratio(count, size)) for name, count in self._lengths().items()]
-        figures = (Column("tokens", compared=True), Column("share", "share", compared=True))
+        figures = (Column("tokens", compared=True, counts=True), Column("share", "share", compared=True, counts=True))
         longest = [(self._text(id), str(id), len(self.tokens[id])) for id in self.longest]
         return [
             Table("Tokens by script", [Column("script", "text"), *figures], scripts, plotted=["tokens"]),
@@ -143,13 +143,14 @@ class SharedTokens(Result):
 
     def tables(self) -> list[Table]:
         """Return one table."""
-        counts = {
-            "both": self.shared,
-            "both, with the same id": self.same_id,
-            f"only {self.first}": self.only_first,
-            f"only {self.second}": self.only_second,
-        }
-        return [Table("Tokens shared", [Column("tokens of", "text"), Column("tokens")], list(counts.items()))]
+        first, second = (self.first, self.second) if self.first != self.second else ("the first", "the second")
+        rows = [
+            ("both", self.shared),
+            ("both, with the same id", self.same_id),
+            (f"only {first}", self.only_first),
+            (f"only {second}", self.only_second),
+        ]
+        return [Table("Tokens shared", [Column("tokens of", "text"), Column("tokens")], rows)]
 
 
 def vocabulary(

@@ -100,6 +100,9 @@ def test_texts_of_a_log_are_billed_with_every_library() -> None:
         ({"other": 1}, "price_per_million has no bucket 'texts'; it has 'other'"),
         ({}, "it has none"),
         (True, "got True"),
+        (float("inf"), "price_per_million=inf is no price; the highest is 1,000,000,000,000,000"),
+        (1e308, r"price_per_million=1e\+308 is no price"),
+        (10**400, "is no price"),
     ],
 )
 def test_a_price_that_is_none_is_refused(price: Any, message: str) -> None:
@@ -114,6 +117,12 @@ def test_a_price_that_is_none_is_refused(price: Any, message: str) -> None:
         ({"num_key_value_heads": 2}, "GQA", 2 * 2 * 2 * 4 * 2),
         ({"num_key_value_heads": 1}, "MQA", 2 * 2 * 1 * 4 * 2),
         ({"multi_query": True}, "MQA", 2 * 2 * 1 * 4 * 2),
+        ({"multi_query_attention": True, "multi_query_group_num": 2, "kv_channels": 8}, "GQA", 2 * 2 * 2 * 8 * 2),
+        ({"multi_query_attention": False, "multi_query_group_num": 2}, "MHA", 2 * 2 * 4 * 4 * 2),
+        ({"attn_config": {"kv_n_heads": 2, "clip_qkv": 8}}, "GQA", 2 * 2 * 2 * 4 * 2),
+        ({"attn_config": {"attn_type": "multiquery_attention"}}, "MQA", 2 * 2 * 1 * 4 * 2),
+        ({"attn_config": {"attn_type": "multihead_attention", "clip_qkv": 8}}, "MHA", 2 * 2 * 4 * 4 * 2),
+        ({"num_kv_shared_layers": 1}, "MHA", 2 * 4 * 4 * 2),
         ({"head_dim": 32, "num_key_value_heads": 2}, "GQA", 2 * 2 * 2 * 32 * 2),
         ({"kv_lora_rank": 512, "qk_rope_head_dim": 64}, "MLA", 2 * (512 + 64) * 2),
         ({"layer_types": ["linear_attention", "full_attention"]}, "MHA", 2 * 4 * 4 * 2),
@@ -140,6 +149,10 @@ def test_bytes_per_token_follow_the_kind_of_attention(
         ({"sliding_window": 100, "model_type": "gemma2"}, 1),
         ({"sliding_window": 100, "layer_types": ["sliding_attention", "full_attention"]}, 1),
         ({"sliding_window": None}, 0),
+        ({"sliding_window": 100, "model_type": "qwen2"}, 0),
+        ({"sliding_window": 100, "model_type": "mistral"}, 2),
+        ({"sliding_window": 100, "model_type": "qwen2", "use_sliding_window": True, "max_window_layers": 1}, 1),
+        ({"sliding_window": 100, "model_type": "gpt_oss"}, 1),
     ],
 )
 def test_layers_with_a_window_keep_no_more_than_it(changes: dict[str, Any], sliding: int) -> None:
@@ -172,6 +185,9 @@ def test_a_config_may_be_a_file_or_inside_another(tmp_path: Path) -> None:
         (PLAIN | {"num_hidden_layers": "2"}, "is '2', and must be"),
         (PLAIN | {"hidden_size": 15}, "no 'head_dim', and 4 heads don't divide a hidden size of 15"),
         (PLAIN | {"num_key_value_heads": 3}, "3 KV heads, which don't divide 4"),
+        (PLAIN | {"kv_heads_of_mine": 2}, r"config\['kv_heads_of_mine'\] is 2, and may say how many KV heads"),
+        (PLAIN | {"query_group_num": 2}, r"config\['query_group_num'\] is 2.*give 'num_key_value_heads'"),
+        (PLAIN | {"attn_config": {"kv_groups": 2}}, r"config\['attn_config.kv_groups'\] is 2"),
         (PLAIN | {"dtype": "float12"}, "dtype='float12' is not known; the types are float32"),
         (PLAIN | {"layer_types": ["full_attention"]}, "lists 1 layers, and the model has 2"),
         (PLAIN | {"layer_types": ["full_attention", "odd"]}, r"config\['layer_types'\]\[1\] is 'odd'; the kinds are"),
@@ -197,6 +213,8 @@ def test_arguments_of_the_cache_are_checked(tmp_path: Path) -> None:
         measure.kv_cache(PLAIN).cost_of_longer(0.1)
     with pytest.raises(ValueError, match="share=nan: a text can't have less than no tokens"):
         measure.kv_cache(PLAIN, context=1).cost_of_longer(float("nan"))
+    with pytest.raises(ValueError, match="share=inf is no finite number"):
+        measure.kv_cache(PLAIN, context=1).cost_of_longer(float("inf"))
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -225,7 +243,26 @@ def test_the_share_of_embeddings_is_counted_or_given(tied: bool) -> None:
 )
 def test_a_share_that_can_not_be_known_is_refused(arguments: dict[str, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        measure.embedding_share(PLAIN | {"model_type": "x", "vocab_size": 100}, **arguments)
+        measure.embedding_share(
+            PLAIN | {"model_type": "x", "vocab_size": 100, "tie_word_embeddings": False}, **arguments
+        )
+
+
+@pytest.mark.parametrize(("model_type", "matrices"), [("gpt2", 1), ("gemma2", 1), ("llama", 2), ("qwen2", 2)])
+def test_embeddings_are_tied_as_the_class_of_the_model_has_them(model_type: str, matrices: int) -> None:
+    config = {"model_type": model_type, "hidden_size": 16, "vocab_size": 100}
+
+    found = measure.embedding_share(config, parameters=10_000)
+
+    assert found.embedding_parameters == matrices * 1_600
+
+
+def test_an_unknown_model_is_not_taken_for_untied() -> None:
+    config = {"model_type": "chatglm", "hidden_size": 16, "vocab_size": 100}
+
+    with pytest.raises(ValueError, match=r"no 'tie_word_embeddings', and transformers has no class for 'chatglm'"):
+        measure.embedding_share(config, parameters=10_000)
+    assert measure.embedding_share(config, parameters=10_000, tied=True).embedding_parameters == 1_600
 
 
 def test_bits_per_byte_do_not_depend_on_the_tokenizer() -> None:

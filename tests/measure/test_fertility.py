@@ -250,6 +250,41 @@ def test_a_result_is_compared_with_another_tokenizers() -> None:
         first.compared_with(measure.parity(small()))
 
 
+def test_a_row_that_one_tokenizer_has_alone_is_compared_with_nothing() -> None:
+    first = measure.fertility(small(), {"en": ["the cat"], "new": [""], "zh": ["你好"]}, name="first")
+    second = measure.fertility(bytes_only(), {"ja": ["かな"], "zh": ["你好"]}, name="second")
+
+    rows = first.compared_with(second).tables()[0].as_json()
+
+    shown = {(row["source"], row["figure"]): (row["first"], row["second"], row["change"]) for row in rows}
+    assert list(dict.fromkeys(row["source"] for row in rows)) == ["en", "new", "ja", "zh", "all"]
+    assert shown["en", "tokens"] == (3, 0, -1)
+    assert shown["ja", "tokens"] == (0, 6, None)
+    assert shown["en", "bytes per token"] == (7 / 3, None, None)
+    assert shown["ja", "bytes per token"] == (None, 1, None)
+
+
+def test_a_source_named_all_is_beside_the_total() -> None:
+    texts = {"all": ["the cat"], "more": ["the"], "'all'": ["a"]}
+
+    found, bill = measure.fertility(small(), texts), measure.bill(small(), texts, price_per_million=1)
+
+    assert [row[:2] for row in found.tables()[0].rows] == [["'all'", 1], ["more", 1], ["''all''", 1], ["all", 3]]
+    assert bill.error_of(bill) == {"'all'": 0, "more": 0, "''all''": 0, "all": 0}
+    assert [row[0] for row in bill.tables()[0].rows] == ["'all'", "more", "''all''", "all"]
+
+
+def test_files_of_one_name_are_told_apart_by_their_path(tmp_path: Path) -> None:
+    paths = [tmp_path / folder / "a.txt" for folder in ("one", "two")] + [tmp_path / "b.txt"]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("the cat\n", encoding="utf-8")
+
+    found = measure.fertility(small(), paths)
+
+    assert list(found.by_source) == [str(paths[0]), str(paths[1]), "b.txt"]
+
+
 def bytes_only() -> Any:
     """Return a vocabulary without a merge."""
     ranks = {token: id for token, id in RANKS.items() if len(token) == 1}

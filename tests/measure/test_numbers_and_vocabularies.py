@@ -81,6 +81,11 @@ def test_odd_arguments_of_numbers_are_refused() -> None:
     assert measure.grouped("1234567", start="left") == ["123", "456", "7"]
 
 
+def test_a_length_that_was_not_tried_is_named_with_those_that_were() -> None:
+    with pytest.raises(KeyError, match="no number of 10 digits was tried; the lengths are 1, 4"):
+        measure.numbers(small(), ["7", "1234"])[10]
+
+
 def test_a_vocabulary_without_digits_is_told() -> None:
     model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
     tokenizers = pytest.importorskip("tokenizers")
@@ -145,6 +150,34 @@ def test_what_two_vocabularies_share_is_counted_by_bytes() -> None:
     assert (found.shared, found.same_id, found.only_first, found.only_second) == (258, 256, 6, 0)
     assert found.share == 258 / 264
     assert "only one" in str(found)
+
+
+def test_scripts_and_lengths_that_one_vocabulary_lacks_are_compared() -> None:
+    plain = Vocabulary.from_ranks(DIGITS | {b"aaaa": 256}, split_pattern="gpt2", added_tokens={})
+    han = Vocabulary.from_ranks(
+        DIGITS | {b"aa": 256, "你".encode(): 257, b"a" * 20: 258}, split_pattern="gpt2", added_tokens={}
+    )
+
+    scripts, lengths, *_ = measure.vocabulary(plain).compared_with(measure.vocabulary(han)).tables()
+
+    counts = [row for row in scripts.as_json() if row["figure"] == "tokens"]
+    assert {"script": "Han", "figure": "tokens", "first": 0, "second": 1, "change": None} in counts
+    by_length = {row["bytes"]: (row["first"], row["second"]) for row in lengths.as_json() if row["figure"] == "tokens"}
+    assert list(by_length.items()) == [
+        ("1", (256, 256)),
+        ("2", (0, 1)),
+        ("3", (0, 1)),
+        ("4", (1, 0)),
+        ("17-32", (0, 1)),
+    ]
+
+
+def test_two_vocabularies_of_one_name_have_a_row_each() -> None:
+    other = Vocabulary.from_ranks(DIGITS | {b"the": 256, b"th": 257}, split_pattern="gpt2", added_tokens={})
+
+    found = measure.shared_tokens(small(), other, first_name="it", second_name="it")
+
+    assert found.tables()[0].rows[2:] == [("only the first", 6), ("only the second", 0)]
 
 
 def test_ordering_fields_by_stability_gains_what_a_session_id_lost() -> None:

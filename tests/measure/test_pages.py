@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from libraries import small
+from libraries import in_every_library, small
 
 from hf_bpe import HfBpeTokenizer, measure, show
 from hf_bpe.vocabulary import Vocabulary
@@ -155,7 +155,13 @@ def test_the_command_compares_two_tokenizers(directories: tuple[Path, Path], tmp
 
 
 def test_the_command_measures_a_model_a_price_and_stdin(directories: tuple[Path, Path], tmp_path: Path) -> None:
-    sizes = {"num_hidden_layers": 2, "hidden_size": 16, "num_attention_heads": 4, "vocab_size": 100}
+    sizes = {
+        "num_hidden_layers": 2,
+        "hidden_size": 16,
+        "num_attention_heads": 4,
+        "vocab_size": 100,
+        "tie_word_embeddings": False,
+    }
     config = {"model_type": "odd", **sizes}
     (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     options = ("--model-config", tmp_path, "--context", "77", "--price", "2", "--throughput")
@@ -166,6 +172,30 @@ def test_the_command_measures_a_model_a_price_and_stdin(directories: tuple[Path,
     for expected in (b"Bill", b"Throughput", b"KV cache of odd", b"77", b"stdin"):
         assert expected in result.stdout
     assert b"the share of embeddings is left out: the parameters of 'odd' are not counted" in result.stderr
+
+
+def test_the_command_tells_what_each_tokenizer_costs_a_model(directories: tuple[Path, Path], tmp_path: Path) -> None:
+    sizes = {"num_hidden_layers": 2, "hidden_size": 16, "num_attention_heads": 4, "intermediate_size": 8}
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama", "vocab_size": 999, **sizes}), "utf-8")
+    (tmp_path / "a.txt").write_text("the cat\n", encoding="utf-8")
+    options = ("--model-config", tmp_path, "--context", "100", "--json", tmp_path / "a.json")
+
+    result = run(directories[1], "--against", directories[0], tmp_path / "a.txt", *options)
+
+    assert result.returncode == 0, result.stderr
+    model = json.loads((tmp_path / "a.json").read_text("utf-8"))["model"]
+    tables = [table for found in model for table in found["tables"].items()]
+    assert [name for name, _ in tables] == ["KV cache", "The same text", *["Share of embeddings"] * 2]
+    longer = tables[1][1][0]
+    assert (longer["tokens of the first"], longer["tokens of the second"]) == ("100", 200)
+    assert longer["bytes more"] == 100 * 2 * 2 * 16 * 2
+    assert [rows[0]["vocabulary"] for _, rows in tables[2:]] == [301, len(evil().core.get_vocab())]
+
+
+def test_embedding_rows_count_added_tokens_in_every_library() -> None:
+    found = {name: measure.measured(made).embedding_rows for name, made in in_every_library().items()}
+
+    assert set(found.values()) == {301}
 
 
 @pytest.mark.parametrize(
