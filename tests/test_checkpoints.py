@@ -303,8 +303,9 @@ def test_a_dataset_of_another_fingerprint_is_read_again_and_checked(
 def test_checkpoints_are_not_written_over(stopped: Path, tmp_path: Path) -> None:
     with pytest.raises(CountsError, match=r"stops holds checkpoints; pass resume_from='.*stops' \(--resume-from\)"):
         count(TEXTS, checkpoint_dir=stopped)
+    count(TEXTS, checkpoint_dir=tmp_path / "others")
     with pytest.raises(CountsError, match="stops holds checkpoints"):
-        count(TEXTS, checkpoint_dir=stopped, resume_from=tmp_path)
+        count(TEXTS, checkpoint_dir=stopped, resume_from=tmp_path / "others")
 
 
 def test_a_folder_without_checkpoints_is_no_place_to_go_on_from(tmp_path: Path) -> None:
@@ -313,6 +314,17 @@ def test_a_folder_without_checkpoints_is_no_place_to_go_on_from(tmp_path: Path) 
     (tmp_path / "empty").mkdir()
     with pytest.raises(CountsError, match=r"there is no checkpoint in .*empty to go on from"):
         count(TEXTS, checkpoint_dir=tmp_path / "a", resume_from=tmp_path / "empty")
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+
+
+def test_going_on_does_not_begin_anew_where_no_checkpoint_is_found(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(CountsError, match=r"there is no folder '.*mistyped' to go on from"):
+        count(TEXTS, resume_from=tmp_path / "mistyped")
+    with pytest.raises(CountsError, match=r"there is no checkpoint in .*empty to go on from"):
+        count(TEXTS, resume_from=tmp_path / "empty")
+    assert [*tmp_path.rglob("*")] == [tmp_path / "empty"]
 
 
 def test_counts_need_no_checkpoints(tmp_path: Path) -> None:
