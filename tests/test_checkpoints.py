@@ -354,6 +354,16 @@ def test_a_folder_that_can_not_be_made_is_told_before_anything_is_read(tmp_path:
         count((1 / 0 for _ in "a"), checkpoint_dir=tmp_path / "file" / "stops")
 
 
+def test_only_checkpoints_that_were_begun_are_removed(tmp_path: Path) -> None:
+    begun = [tmp_path / name for name in (".checkpoint-00000001.parquet.a8f.new", ".tokens.bin.b7e.new", ".mine.new")]
+    for path in begun:
+        path.touch()
+
+    count(TEXTS[:10], checkpoint_dir=tmp_path)
+
+    assert [path for path in begun if path.exists()] == begun[1:]
+
+
 FULL = """
 import resource, signal, sys, hf_bpe
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

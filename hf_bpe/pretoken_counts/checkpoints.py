@@ -62,7 +62,7 @@ class CheckpointFolder:
         if lock is None:
             raise CountsError(f"another process writes checkpoints to {path}; give each its own folder.")
         with lock:
-            for begun in leftovers(path):
+            for begun in leftovers(path, "checkpoint-*.parquet"):
                 begun.unlink(missing_ok=True)
             yield cls(path)
 
