@@ -202,6 +202,24 @@ def test_a_damaged_checkpoint_is_found_and_the_one_before_is_used(damage: str, s
     assert counts == count(files=[tmp_path / "a.txt"])
 
 
+def test_a_damaged_checkpoint_is_none_of_the_two_that_are_kept(
+    stopped: Path, tmp_path: Path, stop_after: Callable[[int | None], None]
+) -> None:
+    good, damaged = kept(stopped)
+    damaged.write_bytes(b"")
+
+    stop_after(1)
+    with pytest.warns(UserWarning, match="is damaged"), pytest.raises(Stopped):
+        count(files=[tmp_path / "a.txt"], resume_from=stopped, checkpoint_minutes=0)
+    stop_after(None)
+
+    newest = stopped / "checkpoint-00000004.parquet"
+    assert kept(stopped) == [good, newest]
+    newest.write_bytes(b"")
+    with pytest.warns(UserWarning, match=rf"gone on from: {good.name}"):
+        assert count(files=[tmp_path / "a.txt"], resume_from=stopped) == count(files=[tmp_path / "a.txt"])
+
+
 def test_checkpoints_that_are_all_damaged_are_an_error(stopped: Path, tmp_path: Path) -> None:
     for path in kept(stopped):
         path.write_bytes(path.read_bytes()[:-9])
