@@ -104,3 +104,51 @@ def test_what_makes_no_sense_is_told(arguments: list[str], message: str) -> None
 
     assert result.exit_code != 0
     assert message in " ".join(result.output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["en.txt"],
+        ["en*"],
+        ["zh-1.txt", "link"],
+        ["--source", "zh=zh-1.txt", "--source", "en=en.txt"],
+        ["--from-counts", "en.txt"],
+        ["--from-counts", "--source", "en=en.txt"],
+        ["-", "en.txt"],
+    ],
+    ids=str,
+)
+def test_the_page_does_not_replace_what_is_read(arguments: list[str]) -> None:
+    Path("link").symlink_to("en.txt")
+    result = run(*arguments, "--report", "en.txt")
+
+    assert result.exit_code == 1
+    assert "en.txt is one of the files that are read; name another file to write" in result.stderr
+    assert Path("en.txt").read_text(encoding="utf-8") == EN
+    assert not Path("out").exists()
+
+
+def test_counting_does_not_replace_what_it_reads_beside_stdin() -> None:
+    result = CliRunner().invoke(app, ["count", "-", "en.txt", "--out", "en.txt"], input="low lower\n")
+
+    assert "en.txt is one of the files that are read" in result.stderr
+    assert Path("en.txt").read_text(encoding="utf-8") == EN
+
+
+def test_the_page_is_written_through_links_and_to_devices() -> None:
+    Path("link.html").symlink_to("page.html")
+
+    assert run("en.txt", "--report", "link.html").exit_code == 0
+    assert Path("link.html").is_symlink()
+    assert Path("page.html").read_text(encoding="utf-8").startswith("<!")
+    assert run("en.txt", "--report", "/dev/null", "--overwrite").exit_code == 0
+    assert not Path("/dev/null").is_file()
+
+
+def test_a_training_that_fails_leaves_the_page_as_it_was() -> None:
+    Path("page.html").write_text("before", encoding="utf-8")
+
+    assert run("en.txt", "--split-pattern", "(", "--report", "page.html").exit_code == 1
+    assert Path("page.html").read_text(encoding="utf-8") == "before"
+    assert not [*Path.cwd().glob(".*")]

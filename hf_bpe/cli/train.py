@@ -9,11 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from hf_bpe.cli.directories import whole_directory
+from hf_bpe.cli.directories import whole_directory, whole_files
 from hf_bpe.cli.output import message, printable, reported_failures, write
-from hf_bpe.cli.sources import open_sources
+from hf_bpe.cli.sources import check_not_read, open_sources
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, memory_size
-from hf_bpe.whole_files import replaced
 
 _EPILOG = r"""
 Examples:
@@ -212,52 +211,53 @@ def train(
     named: dict[str, Any] = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
     given = {name: token for name, token in named.items() if token is not None}
     limits: dict[str, Any] = {"max_memory": max_memory, "temporary_directory": temporary_directory}
+    pages = [] if report is None else [report]
     with reported_failures():
-        with whole_directory(out, overwrite=overwrite) as directory:
-            corpus = _corpus(sources or [], named_sources, limits, from_counts=from_counts)
-            tokenizer = hf_bpe.train(
-                **corpus,
-                **limits,
-                max_pretoken_bytes=length_of(max_pretoken_bytes),
-                checkpoint_dir=checkpoint_dir,
-                checkpoint_minutes=checkpoint_minutes,
-                resume_from=resume_from,
-                skip_bad_rows=skip_bad_rows,
-                vocab_size=vocab_size,
-                weights=_numbers("--weight", weights),
-                temperature=temperature,
-                quota=_numbers("--quota", quotas),
-                pad_to_multiple_of=pad_to_multiple_of,
-                alphabet=alphabet,
-                split_pattern=split_pattern,
-                normalizer=normalizer,
-                pre_tokenizer=pre_tokenizer,
-                special_tokens=special_tokens,
-                special_tokens_last=special_tokens_last,
-                unk_token=unk_token,
-                fuse_unk=fuse_unk,
-                byte_fallback=byte_fallback,
-                end_of_word_suffix=end_of_word_suffix,
-                continuing_subword_prefix=continuing_subword_prefix,
-                initial_alphabet=initial_alphabet,
-                limit_alphabet=limit_alphabet,
-                min_frequency=min_frequency,
-                max_token_length=max_token_length,
-                within_scripts=within_scripts,
-                max_digits=max_digits,
-                protected=protected,
-                segmenter=segmenter,
-                text_column=text_column,
-                num_threads=threads,
-                chat_template=chat_template,
-                progress=progress,
-                **given,
-            )
-            tokenizer.save_pretrained(directory)
-            _summarize(tokenizer, time.monotonic() - started)
-        if report is not None:
-            with replaced(report) as page:
-                page.write(tokenizer.training_report.to_html(hidden_sizes=models).encode())
+        with whole_files(pages) as beside:
+            with whole_directory(out, overwrite=overwrite) as directory:
+                corpus = _corpus(sources or [], named_sources, limits, from_counts=from_counts, writes=report)
+                tokenizer = hf_bpe.train(
+                    **corpus,
+                    **limits,
+                    max_pretoken_bytes=length_of(max_pretoken_bytes),
+                    checkpoint_dir=checkpoint_dir,
+                    checkpoint_minutes=checkpoint_minutes,
+                    resume_from=resume_from,
+                    skip_bad_rows=skip_bad_rows,
+                    vocab_size=vocab_size,
+                    weights=_numbers("--weight", weights),
+                    temperature=temperature,
+                    quota=_numbers("--quota", quotas),
+                    pad_to_multiple_of=pad_to_multiple_of,
+                    alphabet=alphabet,
+                    split_pattern=split_pattern,
+                    normalizer=normalizer,
+                    pre_tokenizer=pre_tokenizer,
+                    special_tokens=special_tokens,
+                    special_tokens_last=special_tokens_last,
+                    unk_token=unk_token,
+                    fuse_unk=fuse_unk,
+                    byte_fallback=byte_fallback,
+                    end_of_word_suffix=end_of_word_suffix,
+                    continuing_subword_prefix=continuing_subword_prefix,
+                    initial_alphabet=initial_alphabet,
+                    limit_alphabet=limit_alphabet,
+                    min_frequency=min_frequency,
+                    max_token_length=max_token_length,
+                    within_scripts=within_scripts,
+                    max_digits=max_digits,
+                    protected=protected,
+                    segmenter=segmenter,
+                    text_column=text_column,
+                    num_threads=threads,
+                    chat_template=chat_template,
+                    progress=progress,
+                    **given,
+                )
+                tokenizer.save_pretrained(directory)
+                _summarize(tokenizer, time.monotonic() - started)
+            for page in pages:
+                beside[page].write_bytes(tokenizer.training_report.to_html(hidden_sizes=models).encode())
         write(f"{printable(str(out))}\n")
 
 
@@ -278,18 +278,23 @@ def length_of(text: str) -> int | None:
     return None if text == "none" else memory_size("--max-pretoken-bytes", text)
 
 
-def _corpus(sources: list[str], named: list[str], limits: dict[str, Any], *, from_counts: bool) -> dict[str, Any]:
-    """Return the arguments of `hf_bpe.train` that say what to read."""
+def _corpus(
+    sources: list[str], named: list[str], limits: dict[str, Any], *, from_counts: bool, writes: Path | None
+) -> dict[str, Any]:
+    """Return the arguments of `hf_bpe.train` that say what to read, which isn't what will be written."""
     if bool(sources) == bool(named):
         raise typer.BadParameter("give SOURCE, or --source NAME=SOURCE for each of several, and not both")
-    if not named:
-        return {"source": _sum_of(sources, limits)} if from_counts else open_sources(sources)
     by_name: dict[str, list[str]] = {}
     for name, source in (_pair("--source", text) for text in named):
         by_name.setdefault(name, []).append(source)
     if from_counts:
+        check_not_read(writes, [*sources, *(file for files in by_name.values() for file in files)])
+        if not named:
+            return {"source": _sum_of(sources, limits)}
         return {"sources": {name: _sum_of(files, limits) for name, files in by_name.items()}}
-    opened = {name: open_sources(files) for name, files in by_name.items()}
+    if not named:
+        return open_sources(sources, writes=writes)
+    opened = {name: open_sources(files, writes=writes) for name, files in by_name.items()}
     return {
         "sources": {
             name: [Path(file) for file in corpus["files"]] if "files" in corpus else corpus["source"]
