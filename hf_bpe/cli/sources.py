@@ -12,6 +12,8 @@ from hf_bpe.cli.output import message, stdin
 
 STDIN = "-"
 
+STDIN_TWICE = "- is named twice, and stdin can be read once"
+
 _HEAD_BYTES = 8192
 
 
@@ -25,7 +27,7 @@ def open_sources(sources: Sequence[str], *, writes: Path | None = None) -> dict[
         writes: A file that will be written when all is read.
 
     Raises:
-        typer.BadParameter: A source doesn't exist, names nothing, or stdin and tables are mixed.
+        typer.BadParameter: A source doesn't exist, names nothing, or stdin is named twice or mixed with tables.
         ValueError: All sources are tables without a byte, or the file to write is one of them.
     """
     from hf_bpe.documents import kind_of
@@ -33,6 +35,8 @@ def open_sources(sources: Sequence[str], *, writes: Path | None = None) -> dict[
     paths = [path for source in sources for path in _expand(source)]
     if not paths:
         raise typer.BadParameter(f"there is no file in {', '.join(sources)}")
+    if paths.count(STDIN) > 1:
+        raise typer.BadParameter(STDIN_TWICE)
     check_not_read(writes, (path for path in paths if path != STDIN))
     tables = [path for path in paths if path != STDIN and kind_of(Path(path)) != "text"]
     if tables == paths and not any(Path(path).stat().st_size for path in paths):

@@ -11,7 +11,7 @@ import typer
 
 from hf_bpe.cli.directories import whole_directory, whole_files
 from hf_bpe.cli.output import message, printable, reported_failures, write
-from hf_bpe.cli.sources import check_not_read, open_sources
+from hf_bpe.cli.sources import STDIN, STDIN_TWICE, check_not_read, open_sources
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, memory_size
 
 _EPILOG = r"""
@@ -294,6 +294,8 @@ def _corpus(
         return {"sources": {name: _sum_of(files, limits) for name, files in by_name.items()}}
     if not named:
         return open_sources(sources, writes=writes)
+    if sum(files.count(STDIN) for files in by_name.values()) > 1:
+        raise typer.BadParameter(STDIN_TWICE)
     opened = {name: open_sources(files, writes=writes) for name, files in by_name.items()}
     return {
         "sources": {
