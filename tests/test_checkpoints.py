@@ -356,6 +356,13 @@ def test_minutes_are_a_number(minutes: Any, tmp_path: Path) -> None:
         count(TEXTS, checkpoint_dir=tmp_path, checkpoint_minutes=minutes)
 
 
+def test_minutes_need_a_folder() -> None:
+    with pytest.raises(ValueError, match=r"checkpoint_minutes=5 .* needs a folder .*give checkpoint_dir"):
+        count(TEXTS, checkpoint_minutes=5)
+    with pytest.raises(ValueError, match=r"checkpoint_minutes=5 .* needs a folder .*give checkpoint_dir"):
+        hf_bpe.train(TEXTS, vocab_size=300, checkpoint_minutes=5)
+
+
 def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
     fcntl = pytest.importorskip("fcntl")
     with (tmp_path / "lock").open("ab") as lock:

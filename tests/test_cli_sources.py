@@ -110,6 +110,40 @@ def test_what_makes_no_sense_is_told(arguments: list[str], message: str) -> None
 
 
 @pytest.mark.parametrize(
+    "option",
+    [
+        "--text-column=body",
+        "--text-column=text",
+        "--skip-bad-rows",
+        "--max-pretoken-bytes=9",
+        "--threads=2",
+        "--checkpoint-dir=stops",
+        "--checkpoint-minutes=10",
+        "--resume-from=stops",
+    ],
+)
+def test_options_for_reading_texts_are_refused_with_counts(option: str) -> None:
+    hf_bpe.PretokenCounts.count(EN, progress=False).save("en.parquet")
+
+    for sources in (["en.parquet"], ["--source", "en=en.parquet"]):
+        result = run("--from-counts", *sources, option)
+
+        assert result.exit_code == 2
+        told = " ".join(result.output.replace("│", " ").split())
+        assert f"{option.partition('=')[0]} is for texts, and with --from-counts they are counted already" in told
+    assert not [path for path in Path.cwd().iterdir() if path.name in ("out", "stops")]
+
+
+@pytest.mark.parametrize("command", [["train", "--vocab-size", "290"], ["count"]], ids=str)
+def test_minutes_without_a_folder_for_checkpoints_are_refused(command: list[str]) -> None:
+    result = CliRunner().invoke(app, [*command, "en.txt", "--out", "made", "--checkpoint-minutes", "5"])
+
+    assert result.exit_code == 1
+    assert "(--checkpoint-minutes) needs a folder" in result.stderr
+    assert not Path("made").exists()
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["en.txt"],

@@ -36,6 +36,17 @@ Examples:
     zcat corpus.gz | hf-bpe train - --vocab-size 8000 --split-pattern gpt2 --out my-tokenizer
 """
 
+_OF_TEXTS = (
+    "text_column",
+    "skip_bad_rows",
+    "max_pretoken_bytes",
+    "threads",
+    "checkpoint_dir",
+    "checkpoint_minutes",
+    "resume_from",
+)
+"""Parameters that are for reading texts, so that counts have no use for them."""
+
 _SOURCE = typer.Argument(
     metavar="SOURCE",
     help="Files, directories or globs of text, JSON lines, Parquet or Arrow, compressed or not; - is stdin.",
@@ -155,6 +166,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the tokeni
 
 
 def train(
+    context: typer.Context,
     vocab_size: VocabSize,
     out: Out,
     sources: OptionalSources = None,
@@ -205,6 +217,8 @@ def train(
     import hf_bpe
 
     started = time.monotonic()
+    if from_counts:
+        _check_for_counts(context)
     models = _models(hidden_sizes)
     if report is not None and not report.parent.is_dir():
         raise typer.BadParameter(f"--report: {report.parent} is no directory")
@@ -262,6 +276,15 @@ def train(
 
 
 train.__doc__ = f"{train.__doc__}\n\n\b{_EPILOG}"
+
+
+def _check_for_counts(context: typer.Context) -> None:
+    """Raise when an option is given that is for reading texts, also where its value is the default."""
+    for name in _OF_TEXTS:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            option = "--" + name.replace("_", "-")
+            raise typer.BadParameter(f"{option} is for texts, and with --from-counts they are counted already")
 
 
 def _models(sizes: list[str]) -> dict[int, int] | None:

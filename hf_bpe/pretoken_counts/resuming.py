@@ -50,10 +50,15 @@ class Checkpoints:
         """Return what the arguments of `train` mean; None for no checkpoints.
 
         Raises:
-            ValueError: The minutes are negative or no number.
+            ValueError: The minutes are negative or no number, or others than by default without a folder.
         """
         if not isinstance(checkpoint_minutes, int | float) or not 0 <= checkpoint_minutes < float("inf"):
             raise ValueError(f"checkpoint_minutes={checkpoint_minutes!r} is no number of minutes; give at least 0")
+        if checkpoint_dir is None and resume_from is None and checkpoint_minutes != CHECKPOINT_MINUTES:
+            raise ValueError(
+                f"checkpoint_minutes={checkpoint_minutes} (--checkpoint-minutes) needs a folder for the checkpoints: "
+                "give checkpoint_dir (--checkpoint-dir)"
+            )
         seconds = checkpoint_minutes * 60
         if resume_from is None:
             return None if checkpoint_dir is None else cls(Path(checkpoint_dir), seconds)
