@@ -189,3 +189,13 @@ def test_a_training_that_fails_leaves_the_page_as_it_was() -> None:
     assert run("en.txt", "--split-pattern", "(", "--report", "page.html").exit_code == 1
     assert Path("page.html").read_text(encoding="utf-8") == "before"
     assert not [*Path.cwd().glob(".*")]
+
+
+@pytest.mark.parametrize("command", [["train", "--vocab-size", "290"], ["count"]], ids=str)
+@pytest.mark.parametrize("sources", [["-"], ["en.txt", "-"]], ids=str)
+def test_bad_rows_of_stdin_can_not_be_left_out(command: list[str], sources: list[str]) -> None:
+    result = CliRunner().invoke(app, [*command, *sources, "--out", "made", "--skip-bad-rows"], input=b"good\n\xff\n")
+
+    assert result.exit_code == 2
+    assert "--skip-bad-rows is for files, and stdin has" in " ".join(result.output.replace("│", " ").split())
+    assert not Path("made").exists()

@@ -78,7 +78,7 @@ def count(
     with reported_failures():
         with whole_files([out]) as beside:
             counts = hf_bpe.PretokenCounts.count(
-                **open_sources(sources, writes=out),
+                **open_sources(sources, writes=out, skip_bad_rows=skip_bad_rows),
                 tokenizer=tokenizer and hf_bpe.HfBpeTokenizer.from_pretrained(tokenizer),
                 alphabet=alphabet,
                 split_pattern=split_pattern,

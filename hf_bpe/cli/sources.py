@@ -17,7 +17,7 @@ STDIN_TWICE = "- is named twice, and stdin can be read once"
 _HEAD_BYTES = 8192
 
 
-def open_sources(sources: Sequence[str], *, writes: Path | None = None) -> dict[str, Any]:
+def open_sources(sources: Sequence[str], *, writes: Path | None = None, skip_bad_rows: bool = False) -> dict[str, Any]:
     """Return the arguments of `hf_bpe.train` that read `sources`.
 
     Text is read line by line, each with its newline, and of JSON lines, Parquet and Arrow row by row.
@@ -25,9 +25,11 @@ def open_sources(sources: Sequence[str], *, writes: Path | None = None) -> dict[
     Args:
         sources: Files, directories, globs, and `-`.
         writes: A file that will be written when all is read.
+        skip_bad_rows: Whether rows without text are to be left out, which is known of files only.
 
     Raises:
-        typer.BadParameter: A source doesn't exist, names nothing, or stdin is named twice or mixed with tables.
+        typer.BadParameter: A source doesn't exist, names nothing, or stdin is named twice, mixed with tables, or
+            has bad rows to be left out.
         ValueError: All sources are tables without a byte, or the file to write is one of them.
     """
     from hf_bpe.documents import kind_of
@@ -45,6 +47,10 @@ def open_sources(sources: Sequence[str], *, writes: Path | None = None) -> dict[
         return {"files": paths}
     if tables:
         raise typer.BadParameter(f"these sources mix text from stdin and {tables[0]}; train on one kind at a time")
+    if skip_bad_rows:
+        raise typer.BadParameter(
+            "--skip-bad-rows is for files, and stdin has to be UTF-8 throughout: write it to a file, and name that"
+        )
     return {"source": text_lines(paths)}
 
 

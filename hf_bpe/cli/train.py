@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -229,7 +230,10 @@ def train(
     with reported_failures():
         with whole_files(pages) as beside:
             with whole_directory(out, overwrite=overwrite) as directory:
-                corpus = _corpus(sources or [], named_sources, limits, from_counts=from_counts, writes=report)
+                if from_counts:
+                    corpus = _counts(sources or [], named_sources, limits, writes=report)
+                else:
+                    corpus = _corpus(sources or [], named_sources, writes=report, skip_bad_rows=skip_bad_rows)
                 tokenizer = hf_bpe.train(
                     **corpus,
                     **limits,
@@ -301,31 +305,40 @@ def length_of(text: str) -> int | None:
     return None if text == "none" else memory_size("--max-pretoken-bytes", text)
 
 
-def _corpus(
-    sources: list[str], named: list[str], limits: dict[str, Any], *, from_counts: bool, writes: Path | None
-) -> dict[str, Any]:
-    """Return the arguments of `hf_bpe.train` that say what to read, which isn't what will be written."""
-    if bool(sources) == bool(named):
-        raise typer.BadParameter("give SOURCE, or --source NAME=SOURCE for each of several, and not both")
-    by_name: dict[str, list[str]] = {}
-    for name, source in (_pair("--source", text) for text in named):
-        by_name.setdefault(name, []).append(source)
-    if from_counts:
-        check_not_read(writes, [*sources, *(file for files in by_name.values() for file in files)])
-        if not named:
-            return {"source": _sum_of(sources, limits)}
-        return {"sources": {name: _sum_of(files, limits) for name, files in by_name.items()}}
-    if not named:
-        return open_sources(sources, writes=writes)
-    if sum(files.count(STDIN) for files in by_name.values()) > 1:
+def _counts(sources: list[str], named: list[str], limits: dict[str, Any], *, writes: Path | None) -> dict[str, Any]:
+    """Return the arguments of `hf_bpe.train` that say which counts to learn from; a file to write is none of them."""
+    by_name = _by_name(sources, named)
+    check_not_read(writes, [*sources, *chain.from_iterable(by_name.values())])
+    if sources:
+        return {"source": _sum_of(sources, limits)}
+    return {"sources": {name: _sum_of(files, limits) for name, files in by_name.items()}}
+
+
+def _corpus(sources: list[str], named: list[str], *, writes: Path | None, skip_bad_rows: bool) -> dict[str, Any]:
+    """Return the arguments of `hf_bpe.train` that say which texts to read; a file to write is none of them."""
+    by_name = _by_name(sources, named)
+    options: dict[str, Any] = {"writes": writes, "skip_bad_rows": skip_bad_rows}
+    if sources:
+        return open_sources(sources, **options)
+    if [*chain.from_iterable(by_name.values())].count(STDIN) > 1:
         raise typer.BadParameter(STDIN_TWICE)
-    opened = {name: open_sources(files, writes=writes) for name, files in by_name.items()}
+    opened = {name: open_sources(files, **options) for name, files in by_name.items()}
     return {
         "sources": {
             name: [Path(file) for file in corpus["files"]] if "files" in corpus else corpus["source"]
             for name, corpus in opened.items()
         }
     }
+
+
+def _by_name(sources: list[str], named: list[str]) -> dict[str, list[str]]:
+    """Return what `--source` says; nothing where there are `SOURCE` arguments instead."""
+    if bool(sources) == bool(named):
+        raise typer.BadParameter("give SOURCE, or --source NAME=SOURCE for each of several, and not both")
+    by_name: dict[str, list[str]] = {}
+    for name, source in (_pair("--source", text) for text in named):
+        by_name.setdefault(name, []).append(source)
+    return by_name
 
 
 def _pair(option: str, text: str) -> tuple[str, str]:
