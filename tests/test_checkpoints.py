@@ -424,6 +424,7 @@ def killed_at_random_moments(command: list[str], folder: Path, seed: int) -> int
             deadline = time.monotonic() + 60
             while kept(folder) == before and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.01)
+            assert process.poll() is not None or kept(folder) != before, "there is no new checkpoint after a minute"
             time.sleep(draw.random() * 0.05)
             process.send_signal(signal.SIGKILL)
             process.wait()
