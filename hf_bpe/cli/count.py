@@ -11,7 +11,7 @@ import typer
 from hf_bpe.cli.directories import whole_files
 from hf_bpe.cli.output import message, printable, reported_failures, write
 from hf_bpe.cli.sources import open_sources
-from hf_bpe.cli.train import (
+from hf_bpe.cli.training_options import (
     Alphabet,
     CheckpointDir,
     CheckpointMinutes,

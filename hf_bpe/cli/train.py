@@ -13,7 +13,26 @@ import typer
 from hf_bpe.cli.directories import whole_directory, whole_files
 from hf_bpe.cli.output import message, printable, reported_failures, write
 from hf_bpe.cli.sources import STDIN, STDIN_TWICE, check_not_read, open_sources
-from hf_bpe.limits import MAX_PRETOKEN_BYTES, memory_size
+from hf_bpe.cli.training_options import (
+    Alphabet,
+    CheckpointDir,
+    CheckpointMinutes,
+    MaxMemory,
+    MaxPretokenBytes,
+    Normalizer,
+    OptionalSources,
+    PreTokenizer,
+    Progress,
+    ResumeFrom,
+    SkipBadRows,
+    SplitPattern,
+    TemporaryDirectory,
+    TextColumn,
+    Threads,
+    length_of,
+    skipped_rows,
+)
+from hf_bpe.limits import MAX_PRETOKEN_BYTES
 
 _EPILOG = r"""
 Examples:
@@ -48,13 +67,6 @@ _OF_TEXTS = (
 )
 """Parameters that are for reading texts, so that counts have no use for them."""
 
-_SOURCE = typer.Argument(
-    metavar="SOURCE",
-    help="Files, directories or globs of text, JSON lines, Parquet or Arrow, compressed or not; - is stdin.",
-    show_default=False,
-)
-Sources = Annotated[list[str], _SOURCE]
-OptionalSources = Annotated[list[str] | None, _SOURCE]
 NamedSources = Annotated[
     list[str],
     typer.Option(
@@ -83,14 +95,6 @@ Quotas = Annotated[
 FromCounts = Annotated[bool, typer.Option("--from-counts", help="SOURCE is files that hf-bpe count wrote.")]
 VocabSize = Annotated[int, typer.Option(min=1, help="Number of tokens, special tokens included.", show_default=False)]
 Out = Annotated[Path, typer.Option(help="Directory to write.", show_default=False)]
-Alphabet = Annotated[str, typer.Option(help="What words are cut into: bytes or characters.")]
-SplitPattern = Annotated[
-    str | None, typer.Option(help="llama3 (default for bytes), gpt2, cl100k, o200k, qwen2, or a regex.")
-]
-PreTokenizer = Annotated[
-    str | None, typer.Option(help="Characters: Metaspace (default), WhitespaceSplit, another name, or JSON.")
-]
-Normalizer = Annotated[str | None, typer.Option(help="NFC, NFD, NFKC or NFKD.")]
 SpecialTokens = Annotated[
     list[str], typer.Option("--special-token", help="A special token; may be given again.", show_default=False)
 ]
@@ -121,36 +125,10 @@ SegmenterName = Annotated[
 PadToMultipleOf = Annotated[
     int | None, typer.Option(min=1, help="Fill up with <|pad_0|>, <|pad_1|> ... to a multiple of this.")
 ]
-TextColumn = Annotated[str, typer.Option(help="Column of JSON lines, Parquet and Arrow.")]
-SkipBadRows = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave out rows that hold no text, and count them.")]
-MaxMemory = Annotated[
-    str | None,
-    typer.Option(help="Memory for distinct pretokens, such as 8MB; a quarter of the machine's by default."),
-]
-TemporaryDirectory = Annotated[
-    str | None, typer.Option(help="Where counts go that don't fit; the system's by default.")
-]
-MaxPretokenBytes = Annotated[
-    str, typer.Option(help="Pretokens longer than this are counted in parts; none for no limit.")
-]
 ChatTemplate = Annotated[
     str | None,
     typer.Option(help="Install a chat format: chatml, llama3, llama3.1, llama3.2, llama3.3, qwen2.5, qwen3."),
 ]
-CheckpointDir = Annotated[
-    str | None, typer.Option(help="Folder for checkpoints of counting, to go on from after a stop.", metavar="DIR")
-]
-CheckpointMinutes = Annotated[float, typer.Option(min=0, help="How often a checkpoint is written.")]
-ResumeFrom = Annotated[
-    str | None,
-    typer.Option(
-        help="Folder of checkpoints to go on from. As --checkpoint-dir too, it may be empty: the same command then "
-        "begins and goes on.",
-        metavar="DIR",
-    ),
-]
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads; all cores by default.")]
-Progress = Annotated[bool, typer.Option(help="Show a bar on stderr.")]
 Report = Annotated[
     Path | None,
     typer.Option(
@@ -300,11 +278,6 @@ def _models(sizes: list[str]) -> dict[int, int] | None:
     return {int(match[1]): int(match[2]) for match in matches if match} or None
 
 
-def length_of(text: str) -> int | None:
-    """Return what `--max-pretoken-bytes` says: a length, or None for none."""
-    return None if text == "none" else memory_size("--max-pretoken-bytes", text)
-
-
 def _counts(sources: list[str], named: list[str], limits: dict[str, Any], *, writes: Path | None) -> dict[str, Any]:
     """Return the arguments of `hf_bpe.train` that say which counts to learn from; a file to write is none of them."""
     by_name = _by_name(sources, named)
@@ -364,16 +337,6 @@ def _sum_of(files: list[str], limits: dict[str, Any]) -> Any:
     import hf_bpe
 
     return hf_bpe.PretokenCounts.sum((hf_bpe.PretokenCounts.load(file, **limits) for file in files), **limits)
-
-
-def skipped_rows(report: Any) -> str:
-    """Return what to say of rows that were left out, and of pretokens that were cut."""
-    told = {
-        "null rows skipped": report.null_rows,
-        "bad rows skipped": report.bad_rows,
-        "pretokens cut": report.cut_pretokens,
-    }
-    return "".join(f", {number:,} {what}" for what, number in told.items() if number)
 
 
 def _summarize(tokenizer: Any, seconds: float) -> None:
