@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,6 @@ import typer
 
 from hf_bpe.cli.directories import whole_directory, whole_files
 from hf_bpe.cli.output import message, printable, reported_failures, write
-from hf_bpe.cli.sources import STDIN, STDIN_TWICE, check_not_read, open_sources
 from hf_bpe.cli.training_options import (
     Alphabet,
     CheckpointDir,
@@ -32,6 +30,7 @@ from hf_bpe.cli.training_options import (
     length_of,
     skipped_rows,
 )
+from hf_bpe.cli.training_sources import counts_of, numbers_of, texts_of
 from hf_bpe.limits import MAX_PRETOKEN_BYTES
 
 _EPILOG = r"""
@@ -209,9 +208,9 @@ def train(
         with whole_files(pages) as beside:
             with whole_directory(out, overwrite=overwrite) as directory:
                 if from_counts:
-                    corpus = _counts(sources or [], named_sources, limits, writes=report)
+                    corpus = counts_of(sources or [], named_sources, limits, writes=report)
                 else:
-                    corpus = _corpus(sources or [], named_sources, writes=report, skip_bad_rows=skip_bad_rows)
+                    corpus = texts_of(sources or [], named_sources, writes=report, skip_bad_rows=skip_bad_rows)
                 tokenizer = hf_bpe.train(
                     **corpus,
                     **limits,
@@ -221,9 +220,9 @@ def train(
                     resume_from=resume_from,
                     skip_bad_rows=skip_bad_rows,
                     vocab_size=vocab_size,
-                    weights=_numbers("--weight", weights),
+                    weights=numbers_of("--weight", weights),
                     temperature=temperature,
-                    quota=_numbers("--quota", quotas),
+                    quota=numbers_of("--quota", quotas),
                     pad_to_multiple_of=pad_to_multiple_of,
                     alphabet=alphabet,
                     split_pattern=split_pattern,
@@ -276,67 +275,6 @@ def _models(sizes: list[str]) -> dict[int, int] | None:
         if match is None:
             raise typer.BadParameter(f"--hidden-size is SIZE:LAYERS, such as 4096:32, got {size!r}")
     return {int(match[1]): int(match[2]) for match in matches if match} or None
-
-
-def _counts(sources: list[str], named: list[str], limits: dict[str, Any], *, writes: Path | None) -> dict[str, Any]:
-    """Return the arguments of `hf_bpe.train` that say which counts to learn from; a file to write is none of them."""
-    by_name = _by_name(sources, named)
-    check_not_read(writes, [*sources, *chain.from_iterable(by_name.values())])
-    if sources:
-        return {"source": _sum_of(sources, limits)}
-    return {"sources": {name: _sum_of(files, limits) for name, files in by_name.items()}}
-
-
-def _corpus(sources: list[str], named: list[str], *, writes: Path | None, skip_bad_rows: bool) -> dict[str, Any]:
-    """Return the arguments of `hf_bpe.train` that say which texts to read; a file to write is none of them."""
-    by_name = _by_name(sources, named)
-    options: dict[str, Any] = {"writes": writes, "skip_bad_rows": skip_bad_rows}
-    if sources:
-        return open_sources(sources, **options)
-    if [*chain.from_iterable(by_name.values())].count(STDIN) > 1:
-        raise typer.BadParameter(STDIN_TWICE)
-    opened = {name: open_sources(files, **options) for name, files in by_name.items()}
-    return {
-        "sources": {
-            name: [Path(file) for file in corpus["files"]] if "files" in corpus else corpus["source"]
-            for name, corpus in opened.items()
-        }
-    }
-
-
-def _by_name(sources: list[str], named: list[str]) -> dict[str, list[str]]:
-    """Return what `--source` says; nothing where there are `SOURCE` arguments instead."""
-    if bool(sources) == bool(named):
-        raise typer.BadParameter("give SOURCE, or --source NAME=SOURCE for each of several, and not both")
-    by_name: dict[str, list[str]] = {}
-    for name, source in (_pair("--source", text) for text in named):
-        by_name.setdefault(name, []).append(source)
-    return by_name
-
-
-def _pair(option: str, text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise typer.BadParameter(f"{option} {text}: write NAME=VALUE")
-    return name, value
-
-
-def _numbers(option: str, texts: list[str]) -> dict[str, float] | None:
-    """Return the numbers that `NAME=NUMBER` texts give, by name; None for none."""
-    numbers = {}
-    for name, value in (_pair(option, text) for text in texts):
-        try:
-            numbers[name] = float(value)
-        except ValueError:
-            raise typer.BadParameter(f"{option} {name}={value}: {value!r} is no number") from None
-    return numbers or None
-
-
-def _sum_of(files: list[str], limits: dict[str, Any]) -> Any:
-    """Return the sum of the counts in files."""
-    import hf_bpe
-
-    return hf_bpe.PretokenCounts.sum((hf_bpe.PretokenCounts.load(file, **limits) for file in files), **limits)
 
 
 def _summarize(tokenizer: Any, seconds: float) -> None:
