@@ -38,9 +38,12 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def leftovers(folder: Path) -> list[Path]:
-    """Return what `replaced` had begun in a folder when its process was killed."""
-    return [*folder.glob(".*.new")]
+def leftovers(folder: Path, names: str) -> list[Path]:
+    """Return what `replaced` had begun in a folder when its process was killed, of files whose names match a glob.
+
+    Others may lie there too: those that another process is writing just now.
+    """
+    return [*folder.glob(f".{names}.*.new")]
 
 
 def locked(path: Path) -> IO[bytes] | None:

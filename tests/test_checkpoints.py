@@ -202,6 +202,24 @@ def test_a_damaged_checkpoint_is_found_and_the_one_before_is_used(damage: str, s
     assert counts == count(files=[tmp_path / "a.txt"])
 
 
+def test_a_damaged_checkpoint_is_none_of_the_two_that_are_kept(
+    stopped: Path, tmp_path: Path, stop_after: Callable[[int | None], None]
+) -> None:
+    good, damaged = kept(stopped)
+    damaged.write_bytes(b"")
+
+    stop_after(1)
+    with pytest.warns(UserWarning, match="is damaged"), pytest.raises(Stopped):
+        count(files=[tmp_path / "a.txt"], resume_from=stopped, checkpoint_minutes=0)
+    stop_after(None)
+
+    newest = stopped / "checkpoint-00000004.parquet"
+    assert kept(stopped) == [good, newest]
+    newest.write_bytes(b"")
+    with pytest.warns(UserWarning, match=rf"gone on from: {good.name}"):
+        assert count(files=[tmp_path / "a.txt"], resume_from=stopped) == count(files=[tmp_path / "a.txt"])
+
+
 def test_checkpoints_that_are_all_damaged_are_an_error(stopped: Path, tmp_path: Path) -> None:
     for path in kept(stopped):
         path.write_bytes(path.read_bytes()[:-9])
@@ -303,8 +321,9 @@ def test_a_dataset_of_another_fingerprint_is_read_again_and_checked(
 def test_checkpoints_are_not_written_over(stopped: Path, tmp_path: Path) -> None:
     with pytest.raises(CountsError, match=r"stops holds checkpoints; pass resume_from='.*stops' \(--resume-from\)"):
         count(TEXTS, checkpoint_dir=stopped)
+    count(TEXTS, checkpoint_dir=tmp_path / "others")
     with pytest.raises(CountsError, match="stops holds checkpoints"):
-        count(TEXTS, checkpoint_dir=stopped, resume_from=tmp_path)
+        count(TEXTS, checkpoint_dir=stopped, resume_from=tmp_path / "others")
 
 
 def test_a_folder_without_checkpoints_is_no_place_to_go_on_from(tmp_path: Path) -> None:
@@ -313,6 +332,17 @@ def test_a_folder_without_checkpoints_is_no_place_to_go_on_from(tmp_path: Path) 
     (tmp_path / "empty").mkdir()
     with pytest.raises(CountsError, match=r"there is no checkpoint in .*empty to go on from"):
         count(TEXTS, checkpoint_dir=tmp_path / "a", resume_from=tmp_path / "empty")
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+
+
+def test_going_on_does_not_begin_anew_where_no_checkpoint_is_found(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(CountsError, match=r"there is no folder '.*mistyped' to go on from"):
+        count(TEXTS, resume_from=tmp_path / "mistyped")
+    with pytest.raises(CountsError, match=r"there is no checkpoint in .*empty to go on from"):
+        count(TEXTS, resume_from=tmp_path / "empty")
+    assert [*tmp_path.rglob("*")] == [tmp_path / "empty"]
 
 
 def test_counts_need_no_checkpoints(tmp_path: Path) -> None:
@@ -324,6 +354,13 @@ def test_counts_need_no_checkpoints(tmp_path: Path) -> None:
 def test_minutes_are_a_number(minutes: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"checkpoint_minutes=.* is no number of minutes; give at least 0"):
         count(TEXTS, checkpoint_dir=tmp_path, checkpoint_minutes=minutes)
+
+
+def test_minutes_need_a_folder() -> None:
+    with pytest.raises(ValueError, match=r"checkpoint_minutes=5 .* needs a folder .*give checkpoint_dir"):
+        count(TEXTS, checkpoint_minutes=5)
+    with pytest.raises(ValueError, match=r"checkpoint_minutes=5 .* needs a folder .*give checkpoint_dir"):
+        hf_bpe.train(TEXTS, vocab_size=300, checkpoint_minutes=5)
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
@@ -340,6 +377,16 @@ def test_a_folder_that_can_not_be_made_is_told_before_anything_is_read(tmp_path:
 
     with pytest.raises(OSError, match=r"checkpoints can't be written there: Not a directory: '.*file/stops'"):
         count((1 / 0 for _ in "a"), checkpoint_dir=tmp_path / "file" / "stops")
+
+
+def test_only_checkpoints_that_were_begun_are_removed(tmp_path: Path) -> None:
+    begun = [tmp_path / name for name in (".checkpoint-00000001.parquet.a8f.new", ".tokens.bin.b7e.new", ".mine.new")]
+    for path in begun:
+        path.touch()
+
+    count(TEXTS[:10], checkpoint_dir=tmp_path)
+
+    assert [path for path in begun if path.exists()] == begun[1:]
 
 
 FULL = """
@@ -377,6 +424,7 @@ def killed_at_random_moments(command: list[str], folder: Path, seed: int) -> int
             deadline = time.monotonic() + 60
             while kept(folder) == before and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.01)
+            assert process.poll() is not None or kept(folder) != before, "there is no new checkpoint after a minute"
             time.sleep(draw.random() * 0.05)
             process.send_signal(signal.SIGKILL)
             process.wait()

@@ -95,6 +95,9 @@ def test_a_segmenter_is_an_option() -> None:
         (["en.txt", "--source", "zh=zh-1.txt"], "and not both"),
         (["--source", "en.txt"], "--source en.txt: write NAME=VALUE"),
         (["--source", "en=en.txt", "--weight", "en=much"], "--weight en=much: 'much' is no number"),
+        (["-", "en.txt", "-"], "- is named twice, and stdin can be read once"),
+        (["--source", "a=-", "--source", "a=-"], "- is named twice"),
+        (["--source", "a=-", "--source", "b=-"], "- is named twice"),
         (["en.txt", "--weight", "en=1"], "weights is for several sources"),
     ],
     ids=str,
@@ -104,3 +107,95 @@ def test_what_makes_no_sense_is_told(arguments: list[str], message: str) -> None
 
     assert result.exit_code != 0
     assert message in " ".join(result.output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--text-column=body",
+        "--text-column=text",
+        "--skip-bad-rows",
+        "--max-pretoken-bytes=9",
+        "--threads=2",
+        "--checkpoint-dir=stops",
+        "--checkpoint-minutes=10",
+        "--resume-from=stops",
+    ],
+)
+def test_options_for_reading_texts_are_refused_with_counts(option: str) -> None:
+    hf_bpe.PretokenCounts.count(EN, progress=False).save("en.parquet")
+
+    for sources in (["en.parquet"], ["--source", "en=en.parquet"]):
+        result = run("--from-counts", *sources, option)
+
+        assert result.exit_code == 2
+        told = " ".join(result.output.replace("│", " ").split())
+        assert f"{option.partition('=')[0]} is for texts, and with --from-counts they are counted already" in told
+    assert not [path for path in Path.cwd().iterdir() if path.name in ("out", "stops")]
+
+
+@pytest.mark.parametrize("command", [["train", "--vocab-size", "290"], ["count"]], ids=str)
+def test_minutes_without_a_folder_for_checkpoints_are_refused(command: list[str]) -> None:
+    result = CliRunner().invoke(app, [*command, "en.txt", "--out", "made", "--checkpoint-minutes", "5"])
+
+    assert result.exit_code == 1
+    assert "(--checkpoint-minutes) needs a folder" in result.stderr
+    assert not Path("made").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["en.txt"],
+        ["en*"],
+        ["zh-1.txt", "link"],
+        ["--source", "zh=zh-1.txt", "--source", "en=en.txt"],
+        ["--from-counts", "en.txt"],
+        ["--from-counts", "--source", "en=en.txt"],
+        ["-", "en.txt"],
+    ],
+    ids=str,
+)
+def test_the_page_does_not_replace_what_is_read(arguments: list[str]) -> None:
+    Path("link").symlink_to("en.txt")
+    result = run(*arguments, "--report", "en.txt")
+
+    assert result.exit_code == 1
+    assert "en.txt is one of the files that are read; name another file to write" in result.stderr
+    assert Path("en.txt").read_text(encoding="utf-8") == EN
+    assert not Path("out").exists()
+
+
+def test_counting_does_not_replace_what_it_reads_beside_stdin() -> None:
+    result = CliRunner().invoke(app, ["count", "-", "en.txt", "--out", "en.txt"], input="low lower\n")
+
+    assert "en.txt is one of the files that are read" in result.stderr
+    assert Path("en.txt").read_text(encoding="utf-8") == EN
+
+
+def test_the_page_is_written_through_links_and_to_devices() -> None:
+    Path("link.html").symlink_to("page.html")
+
+    assert run("en.txt", "--report", "link.html").exit_code == 0
+    assert Path("link.html").is_symlink()
+    assert Path("page.html").read_text(encoding="utf-8").startswith("<!")
+    assert run("en.txt", "--report", "/dev/null", "--overwrite").exit_code == 0
+    assert not Path("/dev/null").is_file()
+
+
+def test_a_training_that_fails_leaves_the_page_as_it_was() -> None:
+    Path("page.html").write_text("before", encoding="utf-8")
+
+    assert run("en.txt", "--split-pattern", "(", "--report", "page.html").exit_code == 1
+    assert Path("page.html").read_text(encoding="utf-8") == "before"
+    assert not [*Path.cwd().glob(".*")]
+
+
+@pytest.mark.parametrize("command", [["train", "--vocab-size", "290"], ["count"]], ids=str)
+@pytest.mark.parametrize("sources", [["-"], ["en.txt", "-"]], ids=str)
+def test_bad_rows_of_stdin_can_not_be_left_out(command: list[str], sources: list[str]) -> None:
+    result = CliRunner().invoke(app, [*command, *sources, "--out", "made", "--skip-bad-rows"], input=b"good\n\xff\n")
+
+    assert result.exit_code == 2
+    assert "--skip-bad-rows is for files, and stdin has" in " ".join(result.output.replace("│", " ").split())
+    assert not Path("made").exists()

@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,13 @@ import pytest
 
 import hf_bpe
 from hf_bpe import CorpusError, CountsError, HfBpeTokenizer, PretokenCounts, distributed
+from hf_bpe.corpus import Corpus, open_part
 from hf_bpe.distributed import counting, encoding, running
+from hf_bpe.distributed.encoder import Encoder
+from hf_bpe.whole_files import locked
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray isn't installed")
-needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="a worker is found by /proc")
+needs_signals = pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
 
 GPT2: dict[str, Any] = {"split_pattern": "gpt2", "max_pretoken_bytes": None, "progress": False}
 
@@ -87,54 +91,34 @@ def same_files(mine: Path, others: Path) -> None:
 # A worker that is lost
 
 
-def descendants() -> list[int]:
-    """Return the processes that this one started, and those that they started."""
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
+def waiting_once(marker: Path) -> Callable[[], None]:
+    """Return what the first process that calls it waits in, to be killed; it comes to workers by value."""
+
+    def wait() -> None:
         try:
-            if entry.name.isdigit():
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                parents.setdefault(parent, []).append(int(entry.name))
-        except OSError:
-            continue
-    found = [os.getpid()]
-    for pid in found:
-        found += parents.get(pid, [])
-    return found[1:]
+            os.symlink(str(os.getpid()), marker)  # which is there at once, with the number
+        except FileExistsError:
+            return
+        time.sleep(60)
 
-
-def holds(pid: int, wanted: Callable[[str], bool]) -> bool:
-    """Whether a process has a file open whose name is wanted."""
-    try:
-        return any(wanted(os.readlink(entry)) for entry in Path(f"/proc/{pid}/fd").iterdir())
-    except OSError:
-        return False
+    return wait
 
 
 class Killer:
-    """Kills one worker while it has a file of a wanted name open: that is, in the middle of its work."""
+    """Kills the process that waits in `waiting_once`."""
 
-    def __init__(self, wanted: Callable[[str], bool], condition: Callable[[], bool] = lambda: True) -> None:
-        self._wanted, self._condition = wanted, condition
+    def __init__(self, marker: Path) -> None:
+        self._marker = marker
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.killed: list[int] = []
 
     def _run(self) -> None:
-        while not self.killed and not self._stopped.wait(0.002):
-            if self._condition():
-                for pid in descendants():
-                    if holds(pid, self._wanted) and self._kill(pid):
-                        return
-
-    def _kill(self, pid: int) -> bool:
-        os.kill(pid, signal.SIGSTOP)  # so that it isn't done before it is killed
-        if not holds(pid, self._wanted):
-            os.kill(pid, signal.SIGCONT)
-            return False
-        os.kill(pid, signal.SIGKILL)
-        self.killed.append(pid)
-        return True
+        while not self._stopped.wait(0.01):
+            if self._marker.is_symlink():
+                self.killed.append(int(os.readlink(self._marker)))
+                os.kill(self.killed[0], signal.SIGKILL)
+                return
 
     def __enter__(self) -> Killer:
         self._thread.start()
@@ -146,11 +130,24 @@ class Killer:
 
 
 @needs_ray
-@needs_proc
-def test_a_worker_that_is_killed_while_it_counts_changes_nothing(cluster: Any, files: list[Path]) -> None:
+@needs_signals
+def test_a_worker_that_is_killed_while_it_counts_changes_nothing(
+    cluster: Any, files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     local = PretokenCounts.count(files=files, **GPT2)
+    wait = waiting_once(tmp_path / "waits")
 
-    with Killer(lambda name: name in map(str, files)) as killer:
+    def count_part(rows: pa.Table, *, documents: Any, options: Any) -> pa.Table:
+        def batches(corpus: Corpus) -> Iterator[Any]:
+            for batch in corpus.batches:
+                yield batch
+                wait()
+
+        corpus = open_part(documents, running.part_of(rows)[1])
+        return counting._counted(lambda: Corpus(batches(corpus)), options)
+
+    monkeypatch.setattr(counting, "_count_part", count_part)
+    with Killer(tmp_path / "waits") as killer:
         counts = distributed.count(files, part_bytes=100_000, **GPT2)
 
     assert len(killer.killed) == 1
@@ -159,14 +156,22 @@ def test_a_worker_that_is_killed_while_it_counts_changes_nothing(cluster: Any, f
 
 
 @needs_ray
-@needs_proc
+@needs_signals
 def test_a_worker_that_is_killed_while_it_encodes_changes_nothing(
-    cluster: Any, files: list[Path], tokenizer: HfBpeTokenizer, tmp_path: Path
+    cluster: Any, files: list[Path], tokenizer: HfBpeTokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hf_bpe.encode_files(tokenizer, files, tmp_path / "local.bin", append_eos=True, progress=False)
     parts = tmp_path / ".tokens.bin.parts"
+    wait = waiting_once(tmp_path / "waits")
 
-    with Killer(lambda name: ".ids." in name, lambda: any(parts.glob("?.json"))) as killer:
+    class WaitsOnce(Encoder):
+        def _ids_of(self, found: Any, bad: Any) -> Any:
+            if any(parts.glob("?.json")):  # others are done, and this one has files that are half written
+                wait()
+            return super()._ids_of(found, bad)
+
+    monkeypatch.setattr(encoding, "Encoder", WaitsOnce)
+    with Killer(tmp_path / "waits") as killer:
         report = distributed.encode(
             files, tokenizer, tmp_path / "tokens.bin", append_eos=True, part_bytes=100_000, progress=False
         )
@@ -176,6 +181,26 @@ def test_a_worker_that_is_killed_while_it_encodes_changes_nothing(
     assert report.documents == len(np.load(tmp_path / "local.bounds.npy")) - 1
     assert sorted(report.files) == sorted(tmp_path.glob("tokens.*"))
     assert not parts.exists()
+
+
+@needs_ray
+def test_parts_are_removed_while_no_other_process_may_go_on_with_them(
+    cluster: Any, files: list[Path], tokenizer: HfBpeTokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free: list[bool] = []
+
+    def removed(folder: Path) -> None:
+        lock = locked(folder / "lock")
+        free.append(lock is not None)
+        remove(folder)
+
+    remove = shutil.rmtree
+    with monkeypatch.context() as patch:
+        patch.setattr(encoding.shutil, "rmtree", removed)
+        distributed.encode(files[2:], tokenizer, tmp_path / "a.bin", workers=1, progress=False)
+
+    assert free == [False]
+    assert not (tmp_path / ".a.bin.parts").exists()
 
 
 # The same as one process

@@ -10,8 +10,8 @@ import typer
 
 from hf_bpe.cli.directories import whole_files
 from hf_bpe.cli.output import message, printable, reported_failures, write
-from hf_bpe.cli.sources import check_not_read, open_sources
-from hf_bpe.cli.train import (
+from hf_bpe.cli.sources import open_sources
+from hf_bpe.cli.training_options import (
     Alphabet,
     CheckpointDir,
     CheckpointMinutes,
@@ -77,10 +77,8 @@ def count(
     started = time.monotonic()
     with reported_failures():
         with whole_files([out]) as beside:
-            corpus = open_sources(sources)
-            check_not_read(out, corpus)
             counts = hf_bpe.PretokenCounts.count(
-                **corpus,
+                **open_sources(sources, writes=out, skip_bad_rows=skip_bad_rows),
                 tokenizer=tokenizer and hf_bpe.HfBpeTokenizer.from_pretrained(tokenizer),
                 alphabet=alphabet,
                 split_pattern=split_pattern,

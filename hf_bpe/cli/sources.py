@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +12,34 @@ from hf_bpe.cli.output import message, stdin
 
 STDIN = "-"
 
+STDIN_TWICE = "- is named twice, and stdin can be read once"
+
 _HEAD_BYTES = 8192
 
 
-def open_sources(sources: Sequence[str]) -> dict[str, Any]:
+def open_sources(sources: Sequence[str], *, writes: Path | None = None, skip_bad_rows: bool = False) -> dict[str, Any]:
     """Return the arguments of `hf_bpe.train` that read `sources`.
 
     Text is read line by line, each with its newline, and of JSON lines, Parquet and Arrow row by row.
 
+    Args:
+        sources: Files, directories, globs, and `-`.
+        writes: A file that will be written when all is read.
+        skip_bad_rows: Whether rows without text are to be left out, which is known of files only.
+
     Raises:
-        typer.BadParameter: A source doesn't exist, names nothing, or stdin and tables are mixed.
-        ValueError: All sources are tables without a byte.
+        typer.BadParameter: A source doesn't exist, names nothing, or stdin is named twice, mixed with tables, or
+            has bad rows to be left out.
+        ValueError: All sources are tables without a byte, or the file to write is one of them.
     """
     from hf_bpe.documents import kind_of
 
     paths = [path for source in sources for path in _expand(source)]
     if not paths:
         raise typer.BadParameter(f"there is no file in {', '.join(sources)}")
+    if paths.count(STDIN) > 1:
+        raise typer.BadParameter(STDIN_TWICE)
+    check_not_read(writes, (path for path in paths if path != STDIN))
     tables = [path for path in paths if path != STDIN and kind_of(Path(path)) != "text"]
     if tables == paths and not any(Path(path).stat().st_size for path in paths):
         raise ValueError(f"there is no row in {', '.join(paths)}")
@@ -36,6 +47,10 @@ def open_sources(sources: Sequence[str]) -> dict[str, Any]:
         return {"files": paths}
     if tables:
         raise typer.BadParameter(f"these sources mix text from stdin and {tables[0]}; train on one kind at a time")
+    if skip_bad_rows:
+        raise typer.BadParameter(
+            "--skip-bad-rows is for files, and stdin has to be UTF-8 throughout: write it to a file, and name that"
+        )
     return {"source": text_lines(paths)}
 
 
@@ -76,13 +91,13 @@ def _is_binary(path: Path) -> bool:
         return False  # damaged: told when it is read
 
 
-def check_not_read(out: Path, sources: Mapping[str, Any]) -> None:
-    """Raise when the file to write is one of those to read, which it would replace.
+def check_not_read(out: Path | None, files: Iterable[str]) -> None:
+    """Raise when the file to write, if any, is one of those to read, which it would replace.
 
     Raises:
         ValueError: It is.
     """
-    if out.is_file() and any(out.samefile(file) for file in sources.get("files", ()) if Path(file).is_file()):
+    if out is not None and out.is_file() and any(out.samefile(file) for file in files if Path(file).is_file()):
         raise ValueError(f"{out} is one of the files that are read; name another file to write")
 
 

@@ -9,11 +9,29 @@ from typing import Annotated, Any
 
 import typer
 
-from hf_bpe.cli.directories import whole_directory
+from hf_bpe.cli.directories import whole_directory, whole_files
 from hf_bpe.cli.output import message, printable, reported_failures, write
-from hf_bpe.cli.sources import open_sources
-from hf_bpe.limits import MAX_PRETOKEN_BYTES, memory_size
-from hf_bpe.whole_files import replaced
+from hf_bpe.cli.training_options import (
+    Alphabet,
+    CheckpointDir,
+    CheckpointMinutes,
+    MaxMemory,
+    MaxPretokenBytes,
+    Normalizer,
+    OptionalSources,
+    PreTokenizer,
+    Progress,
+    ResumeFrom,
+    SkipBadRows,
+    SplitPattern,
+    TemporaryDirectory,
+    TextColumn,
+    Threads,
+    length_of,
+    skipped_rows,
+)
+from hf_bpe.cli.training_sources import counts_of, numbers_of, texts_of
+from hf_bpe.limits import MAX_PRETOKEN_BYTES
 
 _EPILOG = r"""
 Examples:
@@ -37,13 +55,17 @@ Examples:
     zcat corpus.gz | hf-bpe train - --vocab-size 8000 --split-pattern gpt2 --out my-tokenizer
 """
 
-_SOURCE = typer.Argument(
-    metavar="SOURCE",
-    help="Files, directories or globs of text, JSON lines, Parquet or Arrow, compressed or not; - is stdin.",
-    show_default=False,
+_OF_TEXTS = (
+    "text_column",
+    "skip_bad_rows",
+    "max_pretoken_bytes",
+    "threads",
+    "checkpoint_dir",
+    "checkpoint_minutes",
+    "resume_from",
 )
-Sources = Annotated[list[str], _SOURCE]
-OptionalSources = Annotated[list[str] | None, _SOURCE]
+"""Parameters that are for reading texts, so that counts have no use for them."""
+
 NamedSources = Annotated[
     list[str],
     typer.Option(
@@ -72,14 +94,6 @@ Quotas = Annotated[
 FromCounts = Annotated[bool, typer.Option("--from-counts", help="SOURCE is files that hf-bpe count wrote.")]
 VocabSize = Annotated[int, typer.Option(min=1, help="Number of tokens, special tokens included.", show_default=False)]
 Out = Annotated[Path, typer.Option(help="Directory to write.", show_default=False)]
-Alphabet = Annotated[str, typer.Option(help="What words are cut into: bytes or characters.")]
-SplitPattern = Annotated[
-    str | None, typer.Option(help="llama3 (default for bytes), gpt2, cl100k, o200k, qwen2, or a regex.")
-]
-PreTokenizer = Annotated[
-    str | None, typer.Option(help="Characters: Metaspace (default), WhitespaceSplit, another name, or JSON.")
-]
-Normalizer = Annotated[str | None, typer.Option(help="NFC, NFD, NFKC or NFKD.")]
 SpecialTokens = Annotated[
     list[str], typer.Option("--special-token", help="A special token; may be given again.", show_default=False)
 ]
@@ -110,36 +124,10 @@ SegmenterName = Annotated[
 PadToMultipleOf = Annotated[
     int | None, typer.Option(min=1, help="Fill up with <|pad_0|>, <|pad_1|> ... to a multiple of this.")
 ]
-TextColumn = Annotated[str, typer.Option(help="Column of JSON lines, Parquet and Arrow.")]
-SkipBadRows = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave out rows that hold no text, and count them.")]
-MaxMemory = Annotated[
-    str | None,
-    typer.Option(help="Memory for distinct pretokens, such as 8MB; a quarter of the machine's by default."),
-]
-TemporaryDirectory = Annotated[
-    str | None, typer.Option(help="Where counts go that don't fit; the system's by default.")
-]
-MaxPretokenBytes = Annotated[
-    str, typer.Option(help="Pretokens longer than this are counted in parts; none for no limit.")
-]
 ChatTemplate = Annotated[
     str | None,
     typer.Option(help="Install a chat format: chatml, llama3, llama3.1, llama3.2, llama3.3, qwen2.5, qwen3."),
 ]
-CheckpointDir = Annotated[
-    str | None, typer.Option(help="Folder for checkpoints of counting, to go on from after a stop.", metavar="DIR")
-]
-CheckpointMinutes = Annotated[float, typer.Option(min=0, help="How often a checkpoint is written.")]
-ResumeFrom = Annotated[
-    str | None,
-    typer.Option(
-        help="Folder of checkpoints to go on from. As --checkpoint-dir too, it may be empty: the same command then "
-        "begins and goes on.",
-        metavar="DIR",
-    ),
-]
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads; all cores by default.")]
-Progress = Annotated[bool, typer.Option(help="Show a bar on stderr.")]
 Report = Annotated[
     Path | None,
     typer.Option(
@@ -156,6 +144,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the tokeni
 
 
 def train(
+    context: typer.Context,
     vocab_size: VocabSize,
     out: Out,
     sources: OptionalSources = None,
@@ -206,62 +195,77 @@ def train(
     import hf_bpe
 
     started = time.monotonic()
+    if from_counts:
+        _check_for_counts(context)
     models = _models(hidden_sizes)
     if report is not None and not report.parent.is_dir():
         raise typer.BadParameter(f"--report: {report.parent} is no directory")
     named: dict[str, Any] = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
     given = {name: token for name, token in named.items() if token is not None}
     limits: dict[str, Any] = {"max_memory": max_memory, "temporary_directory": temporary_directory}
+    pages = [] if report is None else [report]
     with reported_failures():
-        with whole_directory(out, overwrite=overwrite) as directory:
-            corpus = _corpus(sources or [], named_sources, limits, from_counts=from_counts)
-            tokenizer = hf_bpe.train(
-                **corpus,
-                **limits,
-                max_pretoken_bytes=length_of(max_pretoken_bytes),
-                checkpoint_dir=checkpoint_dir,
-                checkpoint_minutes=checkpoint_minutes,
-                resume_from=resume_from,
-                skip_bad_rows=skip_bad_rows,
-                vocab_size=vocab_size,
-                weights=_numbers("--weight", weights),
-                temperature=temperature,
-                quota=_numbers("--quota", quotas),
-                pad_to_multiple_of=pad_to_multiple_of,
-                alphabet=alphabet,
-                split_pattern=split_pattern,
-                normalizer=normalizer,
-                pre_tokenizer=pre_tokenizer,
-                special_tokens=special_tokens,
-                special_tokens_last=special_tokens_last,
-                unk_token=unk_token,
-                fuse_unk=fuse_unk,
-                byte_fallback=byte_fallback,
-                end_of_word_suffix=end_of_word_suffix,
-                continuing_subword_prefix=continuing_subword_prefix,
-                initial_alphabet=initial_alphabet,
-                limit_alphabet=limit_alphabet,
-                min_frequency=min_frequency,
-                max_token_length=max_token_length,
-                within_scripts=within_scripts,
-                max_digits=max_digits,
-                protected=protected,
-                segmenter=segmenter,
-                text_column=text_column,
-                num_threads=threads,
-                chat_template=chat_template,
-                progress=progress,
-                **given,
-            )
-            tokenizer.save_pretrained(directory)
-            _summarize(tokenizer, time.monotonic() - started)
-        if report is not None:
-            with replaced(report) as page:
-                page.write(tokenizer.training_report.to_html(hidden_sizes=models).encode())
+        with whole_files(pages) as beside:
+            with whole_directory(out, overwrite=overwrite) as directory:
+                if from_counts:
+                    corpus = counts_of(sources or [], named_sources, limits, writes=report)
+                else:
+                    corpus = texts_of(sources or [], named_sources, writes=report, skip_bad_rows=skip_bad_rows)
+                tokenizer = hf_bpe.train(
+                    **corpus,
+                    **limits,
+                    max_pretoken_bytes=length_of(max_pretoken_bytes),
+                    checkpoint_dir=checkpoint_dir,
+                    checkpoint_minutes=checkpoint_minutes,
+                    resume_from=resume_from,
+                    skip_bad_rows=skip_bad_rows,
+                    vocab_size=vocab_size,
+                    weights=numbers_of("--weight", weights),
+                    temperature=temperature,
+                    quota=numbers_of("--quota", quotas),
+                    pad_to_multiple_of=pad_to_multiple_of,
+                    alphabet=alphabet,
+                    split_pattern=split_pattern,
+                    normalizer=normalizer,
+                    pre_tokenizer=pre_tokenizer,
+                    special_tokens=special_tokens,
+                    special_tokens_last=special_tokens_last,
+                    unk_token=unk_token,
+                    fuse_unk=fuse_unk,
+                    byte_fallback=byte_fallback,
+                    end_of_word_suffix=end_of_word_suffix,
+                    continuing_subword_prefix=continuing_subword_prefix,
+                    initial_alphabet=initial_alphabet,
+                    limit_alphabet=limit_alphabet,
+                    min_frequency=min_frequency,
+                    max_token_length=max_token_length,
+                    within_scripts=within_scripts,
+                    max_digits=max_digits,
+                    protected=protected,
+                    segmenter=segmenter,
+                    text_column=text_column,
+                    num_threads=threads,
+                    chat_template=chat_template,
+                    progress=progress,
+                    **given,
+                )
+                tokenizer.save_pretrained(directory)
+                _summarize(tokenizer, time.monotonic() - started)
+            for page in pages:
+                beside[page].write_bytes(tokenizer.training_report.to_html(hidden_sizes=models).encode())
         write(f"{printable(str(out))}\n")
 
 
 train.__doc__ = f"{train.__doc__}\n\n\b{_EPILOG}"
+
+
+def _check_for_counts(context: typer.Context) -> None:
+    """Raise when an option is given that is for reading texts, also where its value is the default."""
+    for name in _OF_TEXTS:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            option = "--" + name.replace("_", "-")
+            raise typer.BadParameter(f"{option} is for texts, and with --from-counts they are counted already")
 
 
 def _models(sizes: list[str]) -> dict[int, int] | None:
@@ -271,66 +275,6 @@ def _models(sizes: list[str]) -> dict[int, int] | None:
         if match is None:
             raise typer.BadParameter(f"--hidden-size is SIZE:LAYERS, such as 4096:32, got {size!r}")
     return {int(match[1]): int(match[2]) for match in matches if match} or None
-
-
-def length_of(text: str) -> int | None:
-    """Return what `--max-pretoken-bytes` says: a length, or None for none."""
-    return None if text == "none" else memory_size("--max-pretoken-bytes", text)
-
-
-def _corpus(sources: list[str], named: list[str], limits: dict[str, Any], *, from_counts: bool) -> dict[str, Any]:
-    """Return the arguments of `hf_bpe.train` that say what to read."""
-    if bool(sources) == bool(named):
-        raise typer.BadParameter("give SOURCE, or --source NAME=SOURCE for each of several, and not both")
-    if not named:
-        return {"source": _sum_of(sources, limits)} if from_counts else open_sources(sources)
-    by_name: dict[str, list[str]] = {}
-    for name, source in (_pair("--source", text) for text in named):
-        by_name.setdefault(name, []).append(source)
-    if from_counts:
-        return {"sources": {name: _sum_of(files, limits) for name, files in by_name.items()}}
-    opened = {name: open_sources(files) for name, files in by_name.items()}
-    return {
-        "sources": {
-            name: [Path(file) for file in corpus["files"]] if "files" in corpus else corpus["source"]
-            for name, corpus in opened.items()
-        }
-    }
-
-
-def _pair(option: str, text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise typer.BadParameter(f"{option} {text}: write NAME=VALUE")
-    return name, value
-
-
-def _numbers(option: str, texts: list[str]) -> dict[str, float] | None:
-    """Return the numbers that `NAME=NUMBER` texts give, by name; None for none."""
-    numbers = {}
-    for name, value in (_pair(option, text) for text in texts):
-        try:
-            numbers[name] = float(value)
-        except ValueError:
-            raise typer.BadParameter(f"{option} {name}={value}: {value!r} is no number") from None
-    return numbers or None
-
-
-def _sum_of(files: list[str], limits: dict[str, Any]) -> Any:
-    """Return the sum of the counts in files."""
-    import hf_bpe
-
-    return hf_bpe.PretokenCounts.sum((hf_bpe.PretokenCounts.load(file, **limits) for file in files), **limits)
-
-
-def skipped_rows(report: Any) -> str:
-    """Return what to say of rows that were left out, and of pretokens that were cut."""
-    told = {
-        "null rows skipped": report.null_rows,
-        "bad rows skipped": report.bad_rows,
-        "pretokens cut": report.cut_pretokens,
-    }
-    return "".join(f", {number:,} {what}" for what, number in told.items() if number)
 
 
 def _summarize(tokenizer: Any, seconds: float) -> None:

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from tqdm.auto import tqdm
@@ -30,9 +30,6 @@ from hf_bpe.token_files.encoding import EncodingReport, check_arguments, dtype_o
 from hf_bpe.token_files.spool import locked_for
 from hf_bpe.token_files.targets import write_target
 from hf_bpe.tokenizer import HfBpeTokenizer
-
-if TYPE_CHECKING:
-    pass
 
 
 def encode(
@@ -123,7 +120,7 @@ def encode(
             ):
                 pass
         report = _put_together(folder, target, len(parts), dtype, settings, resumed=bool(done))
-    shutil.rmtree(folder)
+        shutil.rmtree(folder)  # while it is held: another process would go on with what is being removed
     return report
 
 

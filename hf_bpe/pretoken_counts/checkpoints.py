@@ -1,7 +1,7 @@
 """Checkpoints of counting: files of counts that also say where in its source the reader stood.
 
-A folder holds the last two, so that one that is damaged has one before it. Each is a file that `PretokenCounts.load`
-reads, written under another name until it is on the disk.
+A folder holds the last two that are whole, so that one that is damaged has one before it. Each is a file that
+`PretokenCounts.load` reads, written under another name until it is on the disk.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ class CheckpointFolder:
     """A folder of checkpoints, which one process at a time writes to: see `opened`."""
 
     path: Path
+    _damaged: set[Path] = field(default_factory=set)  # as far as `newest` has looked
 
     @classmethod
     @contextmanager
@@ -62,7 +63,7 @@ class CheckpointFolder:
         if lock is None:
             raise CountsError(f"another process writes checkpoints to {path}; give each its own folder.")
         with lock:
-            for begun in leftovers(path):
+            for begun in leftovers(path, "checkpoint-*.parquet"):
                 begun.unlink(missing_ok=True)
             yield cls(path)
 
@@ -84,6 +85,7 @@ class CheckpointFolder:
                     raise CountsError(f"{path} holds counts, and doesn't say where they end.")
             except CountsError as error:
                 damaged.append(error)
+                self._damaged.add(path)
                 continue
             for told in damaged:
                 warnings.warn(f"{told} The one before it is gone on from: {path.name}.", stacklevel=2)
@@ -95,19 +97,20 @@ class CheckpointFolder:
         return None
 
     def write(self, counts: SortedCounts, details: Mapping[str, Any]) -> None:
-        """Write a checkpoint, and remove those that are older than the one before it.
+        """Write a checkpoint, and remove all but the one before it that is whole.
 
         Raises:
             OSError: It can't be written; those that are there are as they were.
         """
         files = self.files()
+        whole = [path for path in files if path not in self._damaged]
         number = _number(files[0]) + 1 if files else 1
         try:
             storage.write(self.path / f"checkpoint-{number:08}.parquet", counts, details)
         except OSError as error:
-            kept = f"the last good one is {files[0].name}" if files else "there is none yet"
+            kept = f"the last good one is {whole[0].name}" if whole else "there is none yet"
             raise _told(error, self.path, f"no checkpoint can be written, and {kept}") from None
-        for old in files[_KEPT - 1 :]:
+        for old in {*files} - {*whole[: _KEPT - 1]}:
             old.unlink(missing_ok=True)
 
 

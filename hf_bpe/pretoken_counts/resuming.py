@@ -35,11 +35,13 @@ class Checkpoints:
         folder: Where they are written.
         seconds: How often.
         resume_from: The folder whose newest one is gone on from; None to begin with the first text.
+        may_begin: Whether there may be none to go on from, as that is the folder where they are asked to be written.
     """
 
     folder: Path
     seconds: float
     resume_from: Path | None = None
+    may_begin: bool = True
 
     @classmethod
     def of(
@@ -48,14 +50,23 @@ class Checkpoints:
         """Return what the arguments of `train` mean; None for no checkpoints.
 
         Raises:
-            ValueError: The minutes are negative or no number.
+            ValueError: The minutes are negative or no number, or others than by default without a folder.
         """
         if not isinstance(checkpoint_minutes, int | float) or not 0 <= checkpoint_minutes < float("inf"):
             raise ValueError(f"checkpoint_minutes={checkpoint_minutes!r} is no number of minutes; give at least 0")
-        folder = checkpoint_dir if checkpoint_dir is not None else resume_from
-        if folder is None:
-            return None
-        return cls(Path(folder), checkpoint_minutes * 60, None if resume_from is None else Path(resume_from))
+        if checkpoint_dir is None and resume_from is None and checkpoint_minutes != CHECKPOINT_MINUTES:
+            raise ValueError(
+                f"checkpoint_minutes={checkpoint_minutes} (--checkpoint-minutes) needs a folder for the checkpoints: "
+                "give checkpoint_dir (--checkpoint-dir)"
+            )
+        seconds = checkpoint_minutes * 60
+        if resume_from is None:
+            return None if checkpoint_dir is None else cls(Path(checkpoint_dir), seconds)
+        source = Path(resume_from)
+        if checkpoint_dir is None:
+            return cls(source, seconds, source, may_begin=False)
+        folder = Path(checkpoint_dir)
+        return cls(folder, seconds, source, may_begin=source.resolve() == folder.resolve())
 
 
 def count_with_checkpoints(
@@ -91,8 +102,6 @@ def count_with_checkpoints(
                 "them, or remove them."
             )
         saved = None if source is None else source.newest(third)
-        if saved is None and source is not None and source.path != target.path:
-            raise CountsError(f"there is no checkpoint in {source.path} to go on from.")
         run = _Run(make_counter(third), corpus, target, checkpoints.seconds, settings, third)
         if saved is not None:
             run.go_on(saved)
@@ -101,12 +110,16 @@ def count_with_checkpoints(
 
 @contextmanager
 def _folders(checkpoints: Checkpoints) -> Iterator[tuple[CheckpointFolder, CheckpointFolder | None]]:
+    """Give the folder to write to and the one to go on from, which is looked at before anything is made."""
+    source = checkpoints.resume_from
+    if source is not None and not checkpoints.may_begin:
+        if not source.is_dir():
+            raise CountsError(f"there is no folder {str(source)!r} to go on from.")
+        if not CheckpointFolder(source).files():
+            raise CountsError(f"there is no checkpoint in {source} to go on from.")
     with CheckpointFolder.opened(checkpoints.folder) as target:
-        source = checkpoints.resume_from
         if source is None or source.resolve() == checkpoints.folder.resolve():
             yield target, None if source is None else target
-        elif not source.is_dir():
-            raise CountsError(f"there is no folder {str(source)!r} to go on from.")
         else:
             yield target, CheckpointFolder(source)
 
