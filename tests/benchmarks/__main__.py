@@ -47,6 +47,7 @@ def describe(plan: Plan, bench: Bench) -> dict[str, Any]:
     names = list(dict.fromkeys(name for name in distributions if name != "hf-bpe"))
     sizes = ", ".join(f"{name} {size / 1e6:.2g} MB" for name, size in bench.texts.items())
     return {
+        "groups": list(bench.plan.groups),
         "machine": machine.describe(),
         "versions": machine.versions(names),
         "texts": sizes,
@@ -85,6 +86,7 @@ def with_kept(run: dict[str, Any], figures: list[Figure], path: Path) -> tuple[d
         if old[key] != run[key]:
             raise ValueError(f"{path.name} can't be added to: its {key} is {old[key]!r}, now it is {run[key]!r}")
     groups = {figure.group for figure in figures}
+    run["groups"] = list(dict.fromkeys(old["groups"] + run["groups"]))
     run |= {key: old[key] for key in ("texts", "vocabularies")} | {
         "notes": list(dict.fromkeys(old["notes"] + run["notes"]))
     }
@@ -115,6 +117,7 @@ def main() -> None:
     else:
         path = options.out / f"{options.plan}.json"
         run, figures = measure(chosen_plan(options), options.out / "vocabularies")
+        run["plan"] = options.plan
         if options.keep:
             run, figures = with_kept(run, figures, path)
         save(run, figures, path)

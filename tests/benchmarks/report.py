@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring import DIFFERENT, IDENTICAL, Figure
+from benchmarks.plans import ALL_GROUPS
 
 MARKS = {IDENTICAL: " ✓", DIFFERENT: " ✗"}
 HIGHER_IS_BETTER = {"MB/s"}
@@ -84,7 +85,7 @@ def _cell(figure: Figure | None, *, spread: bool) -> str:
 def document(run: dict[str, Any], figures: Sequence[Figure]) -> str:
     """Return every table, with where they come from above and what failed below."""
     parts = [
-        f"{run['machine']}. {_versions(run)}.",
+        f"{run['machine']}. {_versions(run)}. {_made_by(run)}.",
         f"Texts, made as `tests/benchmarks/corpora.py` says: {run['texts']}.",
     ]
     for group, (title, line) in TITLES.items():
@@ -94,6 +95,13 @@ def document(run: dict[str, Any], figures: Sequence[Figure]) -> str:
     if run["notes"]:
         parts += ["### What could not be measured", "\n".join(f"- {note}" for note in run["notes"])]
     return "\n\n".join(parts)
+
+
+def _made_by(run: dict[str, Any]) -> str:
+    """Return which command made the figures, and what it left out."""
+    lacking = [TITLES[name][0].lower() for name in ALL_GROUPS if name not in run["groups"]]
+    made = "`make bench`" if run["plan"] == "full" else f"`make bench-{run['plan']}`"
+    return f"Made by {made}{', which leaves out: ' if lacking else ''}{', '.join(lacking)}"
 
 
 def _versions(run: dict[str, Any]) -> str:
@@ -108,8 +116,8 @@ def readme(run: dict[str, Any], figures: Sequence[Figure]) -> str:
         "starts. × best: against the fastest exact peer."
     )
     foot = (
-        f"{run['machine']}; {_versions(run)}. The table does not show other vocabularies, two threads or odd inputs: "
-        "`make bench` does, in\n[BENCHMARKS.md](BENCHMARKS.md)."
+        f"{run['machine']}; {_versions(run)}. The table does not show other vocabularies, two threads or odd inputs.\n"
+        f"{_made_by(run)}: [BENCHMARKS.md](BENCHMARKS.md)."
     )
     return f"{head}\n\n{table(chosen, run['peers'], spread=False)}\n\n{foot}"
 
@@ -121,7 +129,7 @@ def _belongs_in_the_readme(figure: Figure, run: dict[str, Any]) -> bool:
     if figure.group == "encoding":
         return row[0] == run["vocabularies"][0] and row[2] == "2 KB" and (row[3] == "flat" or row[1] == "english")
     if figure.group == "loading":
-        return row[0] == "llama3" and row[2] == "time"
+        return row[0] in ("llama3", run["vocabularies"][0]) and row[2] == "time"
     return figure.group in ("short", "classes") or (figure.group == "decoding" and row[0] == "english")
 
 
