@@ -17,6 +17,7 @@ from hf_bpe.segmenting import cut_at_words
 from hf_bpe.trainer_settings import TrainerSettings
 from hf_bpe.training_report import TrainingReport
 from hf_bpe.training_sources import Balance, CountedSource, SourceReport
+from hf_bpe.vocabulary_growth import VocabularyGrowth
 
 
 def counted_source(
@@ -52,12 +53,12 @@ def train_sources(
 ) -> tuple[pipeline_json.Json, TrainingReport]:
     """Learn from counts of several sources, and say what each got."""
     names = [part.name for part in parts]
-    sizes = [part.counts.corpus_bytes() for part in parts]
+    sizes = [part.counts.corpus_bytes(characters=trainer.characters) for part in parts]
     multipliers, one = balance.multipliers(names, sizes)
     settings = trainer.arguments()
     settings["min_frequency"] = min(max(1, trainer.min_frequency) * one, 2**63 - 1)
     with merging_bar(progress=progress) as show:
-        learned, (distinct, _, tokens, uses, missing) = learn_from_sources(
+        learned, (distinct, symbols, tokens, uses, missing, growth) = learn_from_sources(
             [(part.counts, multiplier) for part, multiplier in zip(parts, multipliers, strict=True)],
             quotas=balance.native_quotas(names),
             settings=settings,
@@ -97,5 +98,6 @@ def train_sources(
         distinct_pretokens=distinct,
         sources=reports,
         used_most_by=used_most,
+        growth=VocabularyGrowth.of(sum(sizes), sum(symbols), growth, len(vocab)),
     )
     return finished(pipeline, learned, report, trainer, specials, pad=pad)

@@ -26,7 +26,7 @@ class SourceReport:
         name: Its name.
         texts: How many texts were read.
         bytes: How many bytes its pretokens have, each as often as it was seen: those of its texts, as far as normalizer
-            and pre-tokenizer leave them as they are.
+            and pre-tokenizer leave them as they are. Of characters, `▁` has one: that of the space it stands for.
         share: The part of the training that it stood for, weights applied.
         tokens: How many tokens of the new vocabulary it takes.
         used_most: How many learned tokens no other source used more.
