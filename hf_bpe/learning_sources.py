@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter as Counts
 from collections.abc import Callable
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from hf_bpe.counting import CountingReport, count_corpus, warn_of_cuts
 from hf_bpe.learning import finished, merging_bar
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.segmenting import cut_at_words
+from hf_bpe.telling import warn
 from hf_bpe.trainer_settings import TrainerSettings
 from hf_bpe.training_report import TrainingReport
 from hf_bpe.training_sources import Balance, CountedSource, SourceReport
@@ -33,7 +33,7 @@ def counted_source(
         counts, read = corpus._counts, corpus.report
     else:
         read = count_corpus(counter, corpus, progress=progress)
-        warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes, stacklevel=4)
+        warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes)
         counts = counter.take_sorted()
     if cut is not None:
         cut_at_words(counts, cut, counter)
@@ -86,10 +86,9 @@ def train_sources(
         for at, part in enumerate(parts)
     )
     for lacking in (report for report in reports if report.missing):
-        warnings.warn(
+        warn(
             f"quota: {lacking.name!r} is to use {lacking.quota} of the learned tokens most, and {lacking.missing} are "
-            "missing: no pair is left that it uses most. Give it more text or a lower quota.",
-            stacklevel=3,
+            "missing: no pair is left that it uses most. Give it more text or a lower quota."
         )
     read = {name: sum(asdict(part.read)[name] for part in parts) for name in asdict(CountingReport())}
     report = TrainingReport(
