@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +21,7 @@ import numpy as np
 from hf_bpe import columns
 from hf_bpe.bookmarks import Bookmark, Json, state_of, stream_bookmark
 from hf_bpe.documents import BEGINNING, BadRow, Documents, Part, Position, columns_of_part, kind_of, open_documents
+from hf_bpe.telling import warn
 from hf_bpe.text_batches import Batch, Texts
 
 if TYPE_CHECKING:
@@ -90,10 +90,9 @@ def open_corpus(
         return source
     if isinstance(source, str):
         if os.path.isfile(source):
-            warnings.warn(
+            warn(
                 f"the text {source!r} is trained on, not the file of that name; for the file, pass a pathlib.Path or "
-                f"files=[{source!r}]",
-                stacklevel=3,
+                f"files=[{source!r}]"
             )
         return Corpus(iter([Texts([source])]), len(source))
     if isinstance(source, Path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.corpus import Corpus
 from hf_bpe.errors import HfBpeError
 from hf_bpe.limits import CountingLimits
+from hf_bpe.telling import warn
 from hf_bpe.text_batches import Batch, Texts
 
 
@@ -89,12 +89,11 @@ def count_corpus(
     return report
 
 
-def warn_of_cuts(cut: int, max_pretoken_bytes: int | None, *, stacklevel: int) -> None:
+def warn_of_cuts(cut: int, max_pretoken_bytes: int | None) -> None:
     """Warn when pretokens were cut: then the vocabulary may be another one than without a limit."""
     if cut:
-        warnings.warn(
+        warn(
             f"{cut:,} pretokens were longer than {max_pretoken_bytes:,} bytes and counted in parts: merges across the "
             "cuts are not learned. Set max_pretoken_bytes to another length, or to None for none; a split pattern that "
-            "cuts more often needs no limit.",
-            stacklevel=stacklevel + 1,
+            "cuts more often needs no limit."
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -17,6 +16,7 @@ from hf_bpe.counting import CountingReport, count_corpus, warn_of_cuts
 from hf_bpe.errors import TrainingError
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.segmenting import cut_at_words
+from hf_bpe.telling import warn
 from hf_bpe.trainer_settings import TrainerSettings
 from hf_bpe.training_report import TrainingReport
 from hf_bpe.training_tokens import added_token_json
@@ -86,7 +86,7 @@ def finished(
             f"{len(vocab)}. Use a larger vocab_size, or limit_alphabet to keep the most frequent characters."
         )
     if shortfall is not None:
-        warnings.warn(shortfall, stacklevel=4)
+        warn(shortfall)
     padding = checks.padding_tokens(vocab, pad)
     vocab = vocab + padding
     specials = specials + [added_token_json(token) for token in padding]
@@ -103,7 +103,7 @@ def _count(counter: Counter, corpus: Corpus | PretokenCounts, *, progress: bool,
         counter.count_sorted(corpus._counts)
         return corpus.report
     read = count_corpus(counter, corpus, progress=progress, length=length)
-    warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes, stacklevel=4)
+    warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes)
     return read
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter as Counts
 from collections.abc import Callable
 from dataclasses import asdict
@@ -14,9 +13,11 @@ from hf_bpe.counting import CountingReport, count_corpus, warn_of_cuts
 from hf_bpe.learning import finished, merging_bar
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.segmenting import cut_at_words
+from hf_bpe.telling import warn
 from hf_bpe.trainer_settings import TrainerSettings
 from hf_bpe.training_report import TrainingReport
 from hf_bpe.training_sources import Balance, CountedSource, SourceReport
+from hf_bpe.vocabulary_growth import VocabularyGrowth
 
 
 def counted_source(
@@ -32,7 +33,7 @@ def counted_source(
         counts, read = corpus._counts, corpus.report
     else:
         read = count_corpus(counter, corpus, progress=progress)
-        warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes, stacklevel=4)
+        warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes)
         counts = counter.take_sorted()
     if cut is not None:
         cut_at_words(counts, cut, counter)
@@ -52,12 +53,12 @@ def train_sources(
 ) -> tuple[pipeline_json.Json, TrainingReport]:
     """Learn from counts of several sources, and say what each got."""
     names = [part.name for part in parts]
-    sizes = [part.counts.corpus_bytes() for part in parts]
+    sizes = [part.counts.corpus_bytes(characters=trainer.characters) for part in parts]
     multipliers, one = balance.multipliers(names, sizes)
     settings = trainer.arguments()
     settings["min_frequency"] = min(max(1, trainer.min_frequency) * one, 2**63 - 1)
     with merging_bar(progress=progress) as show:
-        learned, (distinct, _, tokens, uses, missing) = learn_from_sources(
+        learned, (distinct, symbols, tokens, uses, missing, growth) = learn_from_sources(
             [(part.counts, multiplier) for part, multiplier in zip(parts, multipliers, strict=True)],
             quotas=balance.native_quotas(names),
             settings=settings,
@@ -85,10 +86,9 @@ def train_sources(
         for at, part in enumerate(parts)
     )
     for lacking in (report for report in reports if report.missing):
-        warnings.warn(
+        warn(
             f"quota: {lacking.name!r} is to use {lacking.quota} of the learned tokens most, and {lacking.missing} are "
-            "missing: no pair is left that it uses most. Give it more text or a lower quota.",
-            stacklevel=3,
+            "missing: no pair is left that it uses most. Give it more text or a lower quota."
         )
     read = {name: sum(asdict(part.read)[name] for part in parts) for name in asdict(CountingReport())}
     report = TrainingReport(
@@ -97,5 +97,6 @@ def train_sources(
         distinct_pretokens=distinct,
         sources=reports,
         used_most_by=used_most,
+        growth=VocabularyGrowth.of(sum(sizes), sum(symbols), growth, len(vocab)),
     )
     return finished(pipeline, learned, report, trainer, specials, pad=pad)

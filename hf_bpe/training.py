@@ -22,15 +22,22 @@ from hf_bpe import trainer_settings as checks
 from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.corpus import Corpus, Source, open_corpus
-from hf_bpe.counting import counter_of, warn_of_cuts
-from hf_bpe.errors import CountsError
+from hf_bpe.counting import counter_of
 from hf_bpe.learning import train_pipeline
 from hf_bpe.learning_sources import counted_source, train_sources
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
-from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
+from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.pretoken_counts.resuming import CHECKPOINT_MINUTES, Checkpoints
 from hf_bpe.segmenting import Segmenter, segmenter_of
 from hf_bpe.trainer_settings import TrainerSettings
+from hf_bpe.training_inputs import (
+    check_alphabet,
+    check_sources,
+    counted_with_checkpoints,
+    opened_source,
+    pipeline_of_counts,
+    shared_limits,
+)
 from hf_bpe.training_sources import Balance
 from hf_bpe.training_tokens import protected_tokens, special_tokens_of, with_chat_tokens
 
@@ -197,7 +204,7 @@ def train(
         raise ValueError(f"alphabet is 'bytes' or 'characters', got {alphabet!r}")
     checks.check_numbers(num_threads=num_threads, pad_to_multiple_of=pad_to_multiple_of)
     balance = Balance(weights, temperature, quota)
-    _check_sources(sources, source, files, balance)
+    check_sources(sources, source, files, balance)
     strings = checks.protected_strings(protected)
     cut = None if segmenter is None else segmenter_of(segmenter)
     if cut is not None and (end_of_word_suffix or continuing_subword_prefix):
@@ -254,7 +261,7 @@ def train(
         if strings:
             raise ValueError("protected has to be known before texts are counted: give texts, not counts")
         for part in counted:
-            _check_alphabet(part, alphabet)
+            check_alphabet(part, alphabet)
             counts.settings.check_same(part.settings, what="counts of these sources don't go together")
     if trainer.characters:
         if counts is not None and split_pattern is None and pre_tokenizer is None:
@@ -265,38 +272,34 @@ def train(
         options.check_for_bytes()
         pipeline = pipeline_json.byte_level_pipeline("llama3" if split_pattern is None else split_pattern, normalizer)
     if counts is not None:
-        pipeline = _pipeline_of_counts(pipeline, counts.settings, split_pattern or pre_tokenizer, normalizer)
+        pipeline = pipeline_of_counts(pipeline, counts.settings, split_pattern or pre_tokenizer, normalizer)
     trainer.check_room()
     if counts is not None:
         limits = replace(limits, max_pretoken_bytes=counts.settings.max_pretoken_bytes)
     counting = pipeline_json.cut_at_strings(pipeline, strings)
 
-    def new_counter() -> Counter:
+    def new_counter(limits: CountingLimits) -> Counter:
         return counter_of(counting, num_threads, who="train()", limits=limits)
 
-    def opened(part: Any) -> Corpus | PretokenCounts:
-        if isinstance(part, PretokenCounts):
-            return part
-        if isinstance(part, list) and part and all(isinstance(path, Path) for path in part):
-            return open_corpus(files=part, text_column=text_column, skip_bad_rows=skip_bad_rows)
-        return open_corpus(part, text_column=text_column, skip_bad_rows=skip_bad_rows)
-
-    counter = new_counter()
     if sources is not None:
+        each = shared_limits(limits, given)
+        reading: dict[str, Any] = {"text_column": text_column, "skip_bad_rows": skip_bad_rows}
         parts = [
-            counted_source(name, new_counter(), opened(part), cut, progress=progress) for name, part in sources.items()
+            counted_source(name, new_counter(each), opened_source(part, **reading), cut, progress=progress)
+            for name, part in sources.items()
         ]
         trained, report = train_sources(
             pipeline, parts, balance, trainer, specials, pad_to_multiple_of, progress=progress
         )
     else:
+        counter = new_counter(limits)
         corpus: Corpus | PretokenCounts = (
             open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
             if counts is None
             else counts
         )
         if checkpoints is not None:
-            corpus = _with_checkpoints(counting, num_threads, corpus, checkpoints, limits, progress=progress)
+            corpus = counted_with_checkpoints(counting, num_threads, corpus, checkpoints, limits, progress=progress)
         trained, report = train_pipeline(
             pipeline, counter, corpus, trainer, specials, progress=progress, cut=cut, pad=pad_to_multiple_of
         )
@@ -307,68 +310,3 @@ def train(
 
         chat.install(tokenizer, chat_format)
     return tokenizer
-
-
-def _with_checkpoints(
-    pipeline: pipeline_json.Json,
-    num_threads: int | None,
-    corpus: Corpus | PretokenCounts,
-    checkpoints: Checkpoints,
-    limits: CountingLimits,
-    *,
-    progress: bool,
-) -> PretokenCounts:
-    """Return what a corpus counts to, with a checkpoint every few minutes."""
-    if isinstance(corpus, PretokenCounts):
-        raise ValueError("checkpoint_dir and resume_from are for counting, and these counts are made already")
-
-    def make_counter(limits: CountingLimits) -> Counter:
-        return counter_of(pipeline, num_threads, who="train()", limits=limits)
-
-    settings = CountSettings.of_pipeline(pipeline, limits.max_pretoken_bytes)
-    counts = PretokenCounts._counted(
-        make_counter, corpus, checkpoints, settings=settings, limits=limits, progress=progress
-    )
-    warn_of_cuts(counts.report.cut_pretokens, limits.max_pretoken_bytes, stacklevel=3)
-    return counts
-
-
-def _check_sources(
-    sources: Mapping[str, Any] | None, source: Source, files: Sequence[str | Path] | None, balance: Balance
-) -> None:
-    """Raise where sources and what is said about them don't go together."""
-    if sources is None:
-        for name, value in vars(balance).items():
-            if value is not None:
-                option = "quota" if name == "quotas" else name
-                raise ValueError(f"{option} is for several sources: give sources={{name: corpus}}")
-        return
-    if source is not None or files is not None:
-        raise ValueError("sources and a source or files are both given: give one of them")
-    if not isinstance(sources, Mapping):
-        raise TypeError(f"sources is a dict of corpora by name, got {type(sources).__name__}")
-    if not sources or not all(isinstance(name, str) for name in sources):
-        raise ValueError(f"sources is a dict of at least one corpus by name, got the names {list(sources)!r}")
-    balance.check(list(sources))
-
-
-def _check_alphabet(counts: PretokenCounts, alphabet: str) -> None:
-    counted = "bytes" if counts.settings.bytes else "characters"
-    if counted != alphabet:
-        raise CountsError(f"the counts are for alphabet={counted!r}, and alphabet={alphabet!r} is asked for")
-
-
-def _pipeline_of_counts(
-    pipeline: pipeline_json.Json, settings: CountSettings, cut: object, normalizer: object
-) -> pipeline_json.Json:
-    """Return `pipeline` with the settings of counts, which stand for those that weren't given.
-
-    Raises:
-        CountsError: A setting that was given is another one.
-    """
-    made = pipeline | {"pre_tokenizer": settings.pre_tokenizer, "normalizer": settings.normalizer}
-    given = {"pre_tokenizer": cut, "normalizer": normalizer}
-    asked = made | {name: pipeline[name] for name, value in given.items() if value is not None}
-    wanted = CountSettings.of_pipeline(asked, settings.max_pretoken_bytes)
-    settings.check_same(wanted, what="counts and what is asked for don't go together")
-    return made

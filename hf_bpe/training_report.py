@@ -27,7 +27,8 @@ class TrainingReport:
         sources: What each source gave and got, where there are several.
         used_most_by: For each learned token, the source that used it most when it was made, weights applied; of equals
             the first.
-        growth: How many tokens the corpus takes with smaller vocabularies.
+        growth: How many tokens the corpus takes with smaller vocabularies. Several sources are one corpus as they are,
+            whatever they weigh.
     """
 
     texts: int = 0

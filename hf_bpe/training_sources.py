@@ -26,7 +26,7 @@ class SourceReport:
         name: Its name.
         texts: How many texts were read.
         bytes: How many bytes its pretokens have, each as often as it was seen: those of its texts, as far as normalizer
-            and pre-tokenizer leave them as they are.
+            and pre-tokenizer leave them as they are. Of characters, `▁` has one: that of the space it stands for.
         share: The part of the training that it stood for, weights applied.
         tokens: How many tokens of the new vocabulary it takes.
         used_most: How many learned tokens no other source used more.
@@ -98,7 +98,7 @@ class Balance:
         quotas = self.quotas or {}
         if unknown := [name for name in quotas if name not in names]:
             raise ValueError(f"quota is for {_listed(unknown)}, and sources are {_listed(names)}")
-        if any(not 0 <= share <= 1 for share in quotas.values()) or sum(map(_fraction, quotas.values())) > 1:
+        if any(not 0 <= share <= 1 for share in quotas.values()) or sum(map(_share, quotas.values())) > 1:
             raise ValueError(f"quota={dict(quotas)!r}: give shares from 0 to 1 that are at most 1 together")
 
     def shares(self, names: Sequence[str], sizes: Sequence[int]) -> list[Fraction]:
@@ -132,13 +132,18 @@ class Balance:
 
     def native_quotas(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
         """Return the quotas as the native side has them: source, numerator, denominator."""
-        shares = [(names.index(name), _fraction(share)) for name, share in (self.quotas or {}).items()]
+        shares = [(names.index(name), _share(share)) for name, share in (self.quotas or {}).items()]
         return [(source, share.numerator, share.denominator) for source, share in shares]
 
 
 def _fraction(number: float) -> Fraction:
     """Return a number as the decimal that it prints as: 0.3 is three tenths."""
-    return Fraction(str(number)).limit_denominator(10**12)
+    return Fraction(str(number))
+
+
+def _share(number: float) -> Fraction:
+    """Return a share as a fraction that native numbers hold."""
+    return _fraction(number).limit_denominator(10**12)
 
 
 def _listed(names: Sequence[str] | Mapping[str, float]) -> str:

@@ -49,6 +49,13 @@ def test_named_sources_train_as_in_python() -> None:
     assert "zh: 50.0% of the training, " in result.stderr
 
 
+def test_named_sources_have_a_page() -> None:
+    result = run("--source", "en=en.txt", "--source", "zh=zh-1.txt", "--temperature", "2", "--report", "report.html")
+
+    assert result.exit_code == 0, result.output
+    assert "By source" in Path("report.html").read_text(encoding="utf-8")
+
+
 def test_named_sources_may_be_counts() -> None:
     for name in ("en", "zh"):
         text = {"en": EN, "zh": ZH}[name].splitlines(keepends=True)

@@ -217,7 +217,7 @@ def test_training_on_a_cluster_gives_the_tokenizer_of_one_process(cluster: Any, 
 
     assert trained._core.to_json() == local._core.to_json()
     assert trained.training_report == local.training_report
-    assert warned[0].filename == __file__
+    assert [told.filename for told in warned if told.category is UserWarning] == [__file__]
 
 
 @needs_ray
@@ -283,6 +283,46 @@ def test_a_run_that_was_stopped_does_what_is_left(
 
 
 # Errors
+
+
+@needs_ray
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"vocab_size": 10}, "vocab_size=10 is too small"),
+        ({"segmenter": "nope"}, "segmenter='nope' is unknown"),
+        ({"chat_template": "nope"}, "there is no chat template 'nope'"),
+        ({"pad_to_multiple_of": 0}, "pad_to_multiple_of=0 is out of range"),
+        ({"min_frequency": -1}, "min_frequency=-1 is out of range"),
+        ({"protected": ["<br>"]}, "protected is for hf_bpe.train"),
+        ({"files": ["a.txt"]}, "files is for hf_bpe.train"),
+        ({"sources": {"a": ["a"]}}, "sources is for hf_bpe.train"),
+        ({"checkpoint_dir": "stops"}, "checkpoint_dir is for hf_bpe.train"),
+        ({"initial_alphabet": "ab", "limit_alphabet": 1, "alphabet": "characters"}, "limit_alphabet=1 is less"),
+    ],
+    ids=str,
+)
+def test_options_of_training_are_checked_before_a_cluster_counts(
+    options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hf_bpe.distributed.training.count_all", lambda *_, **__: pytest.fail("it counted"))
+
+    with pytest.raises(ValueError, match=message):
+        distributed.train(["a.txt"], **({"vocab_size": 300, "progress": False} | options))
+
+
+def test_cuts_at_a_length_with_a_unit_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.warns(UserWarning, match="longer than 4,000 bytes"):
+        counts = PretokenCounts.count(["a" * 9000], max_pretoken_bytes="4KB", progress=False)
+    monkeypatch.setattr("hf_bpe.distributed.training.count_all", lambda *_, **__: counts)
+    monkeypatch.setattr("hf_bpe.distributed.counting.count_all", lambda *_, **__: counts)
+
+    with pytest.warns(UserWarning, match="longer than 4,000 bytes") as training:
+        distributed.train(["a.txt"], vocab_size=258, max_pretoken_bytes="4KB", progress=False)
+    with pytest.warns(UserWarning, match="longer than 4,000 bytes") as counting:
+        distributed.count(["a.txt"], max_pretoken_bytes="4KB", progress=False)
+
+    assert [warning.filename for warning in (*training, *counting)] == [__file__] * 2
 
 
 @needs_ray

@@ -14,7 +14,7 @@ import hf_bpe
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
-    {"_advice", "errors", "byte_alphabet", "characters", "split_patterns", "_native"},
+    {"_advice", "errors", "byte_alphabet", "characters", "split_patterns", "telling", "_native"},
     {"compiled", "limits", "parallelism", "pipeline_json", "trainer_settings", "vocabulary_growth", "whole_files"},
     {"character_pipeline", "html_text", "known_encodings", "pipeline_identity", "shown_text", "vocabulary"},
     {"formats", "special_tokens"},
@@ -42,6 +42,7 @@ LAYERS: tuple[set[str], ...] = (
         "retraining",
         "segmenting",
         "training",
+        "training_inputs",
         "training_report",
         "training_sources",
         "training_tokens",

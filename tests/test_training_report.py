@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 import hf_bpe
 from hf_bpe.cli import app
 from hf_bpe.measure import VocabularySizes, vocabulary_sizes
-from hf_bpe.measure.vocabulary_sizes import page_of_training
 from hf_bpe.vocabulary_growth import VocabularyGrowth
 
 DRAW = random.Random(2)
@@ -73,6 +72,35 @@ def test_counts_and_weights_have_their_own_growth() -> None:
     assert growth.points == tuple((size, 3 * tokens) for size, tokens in once.points)
 
 
+@pytest.mark.parametrize("weights", [None, {"en": 1, "zh": 3}])
+def test_several_sources_grow_as_the_corpus_that_they_are(weights: dict[str, float] | None) -> None:
+    sources = {"en": TEXTS[:200], "zh": ["最低的塔和最新的塔\n"] * 50}
+    texts = [*sources["en"], *sources["zh"]]
+    options: dict[str, Any] = {"sources": sources, "weights": weights, "special_tokens": ["<s>"], "vocab_size": 500}
+
+    report = trained(None, **options).training_report
+
+    assert report.growth.sizes == (257, 500)
+    assert report.growth.bytes == report.growth.tokens_at(257) == sum(len(text.encode()) for text in texts)
+    for size in (258, 400, 500):
+        assert report.growth.tokens_at(size) == tokens_of(trained(None, **(options | {"vocab_size": size})), texts)
+    assert report.growth.tokens_at(500) == sum(source.tokens for source in report.sources)
+    if weights is None:
+        assert report.growth == trained(texts, special_tokens=["<s>"], vocab_size=500).training_report.growth
+
+
+def test_sources_of_characters_count_a_stand_in_as_the_space_it_stands_for() -> None:
+    sources = {"en": ["low lower low"] * 9, "zh": ["最低的 塔"] * 9}
+
+    report = trained(None, sources=sources, alphabet="characters", vocab_size=19, temperature=1).training_report
+
+    sizes = {name: sum(len(f" {text}".encode()) for text in texts) for name, texts in sources.items()}
+    assert {source.name: source.bytes for source in report.sources} == sizes
+    assert report.growth.bytes == sum(sizes.values())
+    for source in report.sources:
+        assert source.share == pytest.approx(sizes[source.name] / sum(sizes.values()))
+
+
 def test_a_training_without_merges_has_one_size() -> None:
     with pytest.warns(UserWarning, match="no pair is left"):
         growth = trained([], vocab_size=300).training_report.growth
@@ -118,13 +146,13 @@ def test_shares_are_those_of_the_parameters() -> None:
 
 
 def test_sources_have_a_table_where_there_are_several() -> None:
-    sources = (SimpleNamespace(name="</script>", bytes=100, tokens=40), SimpleNamespace(name="zh", bytes=9, tokens=0))
-    report = SimpleNamespace(growth=VocabularyGrowth(9, ((1000, 9),)), sources=sources)
+    report = trained(None, sources={"</script>": TEXTS, "none": []}).training_report
 
     table = vocabulary_sizes(report).tables()[1]
 
-    assert table.rows == [["</script>", 100, 40, 2.5], ["zh", 9, 0, None]]
-    assert "&lt;/script&gt;" in page_of_training(report)
+    size, tokens = report.growth.bytes, report.growth.tokens_at(600)
+    assert table.rows == [["</script>", size, tokens, size / tokens], ["none", 0, 0, None]]
+    assert "&lt;/script&gt;" in report.to_html()
 
 
 @pytest.mark.parametrize("sizes", [{0: 1}, {1: -1}, {"a": 1}])

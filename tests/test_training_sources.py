@@ -88,6 +88,13 @@ def test_weights_are_shares_of_the_training(weights: dict[str, float]) -> None:
         assert source.share == pytest.approx(weights[source.name] / sum(weights.values()))
 
 
+def test_weights_of_any_unit_are_exact() -> None:
+    tiny = train(SOURCES, weights={"en": 1e-13, "zh": 2e-13})
+
+    assert json_of(tiny) == json_of(train(SOURCES, weights={"en": 1, "zh": 2}))
+    assert [source.share for source in tiny.training_report.sources] == pytest.approx([1 / 3, 2 / 3])
+
+
 def test_a_temperature_makes_sources_more_equal() -> None:
     def share(temperature: float) -> float:
         return next(s.share for s in train(SOURCES, temperature=temperature).training_report.sources if s.name == "zh")
@@ -183,6 +190,17 @@ def test_spilled_sources_give_the_same() -> None:
     assert json_of(spilled) == json_of(train({"many": many, "zh": ZH}, **options))
 
 
+def test_sources_share_the_memory_allowed() -> None:
+    many = {str(source): [f"word{source}x{number}" for number in range(20_000)] for source in range(8)}
+
+    alone = train({"0": many["0"]}, max_memory="4MB")
+    together = train(many, max_memory="4MB")
+
+    assert alone.training_report.spilled_bytes == 0
+    assert together.training_report.spilled_bytes > 0
+    assert json_of(together) == json_of(train(many))
+
+
 def test_characters_have_sources_too() -> None:
     tokenizer = train(SOURCES, alphabet="characters", vocab_size=80, split_pattern=None, quota={"zh": 0.25})
 
@@ -245,3 +263,29 @@ def test_checkpoints_of_several_sources_are_refused_with_what_to_do(tmp_path: Pa
         ValueError, match=r"checkpoint_dir and resume_from are for one source: count each .* as sources"
     ):
         train({"a": ["a"], "b": ["b"]}, checkpoint_dir=tmp_path)
+
+
+def test_warnings_point_at_the_line_that_trains() -> None:
+    cut = "a" * 99
+    with pytest.warns(UserWarning, match="counted in parts") as of_counts:
+        counts = PretokenCounts.count([cut], max_pretoken_bytes=50, progress=False)
+    options: dict[str, Any] = {"vocab_size": 400, "max_pretoken_bytes": 50, "progress": False}
+    trainings: list[Any] = [
+        lambda: hf_bpe.train([cut], **options),
+        lambda: hf_bpe.train(counts, **options),
+        lambda: hf_bpe.train(sources={"a": [cut], "b": ["b"]}, quota={"b": 0.9}, **options),
+        lambda: hf_bpe.train(["a"], vocab_size=257, progress=False).train_new_from_iterator(
+            [cut], 400, max_pretoken_bytes=50, show_progress=False
+        ),
+    ]
+
+    numbers = [len(of_counts)]
+    for training in trainings:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            training()
+        numbers.append(len(warned))
+        assert {warning.filename for warning in warned} == {__file__}
+
+    assert of_counts[0].filename == __file__
+    assert numbers == [1, 2, 1, 3, 3]

@@ -91,7 +91,7 @@ def count(
         name=name,
         progress=progress,
     )
-    warn_of_cuts(counts.report.cut_pretokens, max_pretoken_bytes, stacklevel=2)
+    warn_of_cuts(counts.report.cut_pretokens, counts.settings.max_pretoken_bytes)
     return counts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,12 @@ from hf_bpe.counting import warn_of_cuts
 from hf_bpe.distributed.counting import count_all
 from hf_bpe.distributed.running import PART_BYTES
 from hf_bpe.limits import MAX_PRETOKEN_BYTES
+from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import train as hf_bpe_train
+
+_OF_ONE_PROCESS = ("files", "sources", "weights", "temperature", "quota", "checkpoint_dir", "resume_from", "protected")
+"""Options of `hf_bpe.train` that say what is read, and how."""
 
 
 def train(
@@ -59,8 +64,15 @@ def train(
     Example:
         >>> tokenizer = hf_bpe.distributed.train(["corpus/*.jsonl"], vocab_size=32_000, eos_token="<|endoftext|>")
     """
+    for name in _OF_ONE_PROCESS:
+        if settings.pop(name, None):
+            raise ValueError(f"{name} is for hf_bpe.train: a cluster counts one source, whole and without checkpoints")
+    for name in ("special_tokens", "initial_alphabet"):
+        if settings.get(name) is not None and not isinstance(settings[name], str):
+            settings[name] = list(settings[name])  # which may be read once, and is needed twice
     cutting: dict[str, Any] = {"split_pattern": split_pattern, "pre_tokenizer": pre_tokenizer}
-    learning = settings | {"alphabet": alphabet, "vocab_size": vocab_size, "progress": progress}
+    memory: dict[str, Any] = {"max_memory": max_memory, "temporary_directory": temporary_directory}
+    learning = settings | memory | {"alphabet": alphabet, "vocab_size": vocab_size, "progress": progress}
     if alphabet == "characters":
         affixes: dict[str, Any] = {
             name: settings.get(name) for name in ("end_of_word_suffix", "continuing_subword_prefix")
@@ -68,16 +80,18 @@ def train(
         made = CharacterOptions(**cutting, **affixes).pipeline()["pre_tokenizer"]
         cutting = {"split_pattern": None, "pre_tokenizer": made}
         learning["pre_tokenizer"] = made
-    counting = cutting | {
-        "alphabet": alphabet,
-        "normalizer": normalizer,
-        "text_column": text_column,
-        "max_memory": max_memory,
-        "temporary_directory": temporary_directory,
-        "max_pretoken_bytes": max_pretoken_bytes,
-    }
+    cutting |= {"alphabet": alphabet, "normalizer": normalizer, "max_pretoken_bytes": max_pretoken_bytes}
+    counting = cutting | memory | {"text_column": text_column}
+    _rehearse(PretokenCounts.count([], **counting, progress=False), learning)
     counts = count_all(
         source, counting, skip_bad_rows=skip_bad_rows, part_bytes=part_bytes, name=None, progress=progress
     )
-    warn_of_cuts(counts.report.cut_pretokens, max_pretoken_bytes, stacklevel=2)
+    warn_of_cuts(counts.report.cut_pretokens, counts.settings.max_pretoken_bytes)
     return hf_bpe_train(counts, **learning)
+
+
+def _rehearse(nothing: PretokenCounts, learning: dict[str, Any]) -> None:
+    """Train from no pretokens: that checks every option, before a cluster counts for hours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a vocabulary that is too small
+        hf_bpe_train(nothing, **(learning | {"progress": False}))

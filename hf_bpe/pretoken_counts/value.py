@@ -124,7 +124,7 @@ class PretokenCounts:
         corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
         make_counter = partial(_counter, pipeline, num_threads)
         counts = cls._counted(make_counter, corpus, checkpoints, settings=settings, limits=limits, progress=progress)
-        warn_of_cuts(counts.report.cut_pretokens, limits.max_pretoken_bytes, stacklevel=2)
+        warn_of_cuts(counts.report.cut_pretokens, limits.max_pretoken_bytes)
         names = [name] if name is not None else map(str, files or ([source] if isinstance(source, Path) else ()))
         return replace(counts, sources=tuple(names))
 

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::train::polled;
+use crate::train::Unit;
 use crate::train::sorted::{Cursor, MemoryLimit, Sorted, SortedBuilder, Weight};
 
 /// How many bytes of pretokens a chunk has, give or take one.
@@ -87,12 +88,17 @@ impl SortedCounts {
         self.sorted.is_in_file()
     }
 
-    /// How many bytes all pretokens have, each as often as it was seen.
-    fn corpus_bytes(&self, py: Python<'_>) -> PyResult<u128> {
+    /// How many bytes of text all pretokens stand for, each as often as it was seen: see [`Unit::text_len`].
+    #[pyo3(signature = (*, characters))]
+    fn corpus_bytes(&self, py: Python<'_>, characters: bool) -> PyResult<u128> {
+        let unit = match characters {
+            true => Unit::Characters,
+            false => Unit::Bytes,
+        };
         let mut bytes = 0;
         py.detach(|| {
             self.sorted.for_each(&mut |pretoken, count| {
-                bytes += pretoken.len() as u128 * u128::from(count);
+                bytes += u128::from(unit.text_len(pretoken)) * u128::from(count);
                 Ok(())
             })
         })?;

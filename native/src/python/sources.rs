@@ -8,14 +8,20 @@ use super::train::{VocabAndMerges, texts, told};
 use super::trainer_arguments::TrainerArguments;
 use crate::train::{Quota, SourceUse, SourcedWords, learn_from_sources as learn};
 
-/// How many distinct pretokens there are; symbols and tokens by source; learned tokens with the source that uses each most and their uses by source; how many
-/// tokens are missing to each quota.
-type Use = (usize, Vec<u64>, Vec<u64>, Vec<(u32, usize, Vec<u64>)>, Vec<usize>);
+/// Learned tokens, the source that uses each most, and the uses by source.
+type TokenUses = Vec<(u32, usize, Vec<u64>)>;
 
-/// Learns a vocabulary from counts of several sources, in each of which an occurrence counts as often as its weight says.
+/// How many distinct pretokens there are; symbols and tokens by source; who uses which token; how many tokens are
+/// missing to each quota; for each merge the vocabulary after it, and how many tokens it saves all sources together.
 ///
-/// A quota is a source and a share of the learned tokens: a numerator and a denominator. `settings` are the arguments of
-/// `Counter.learn`, and so is `progress`.
+/// All are counted in the sources as they are, whatever they weigh.
+type Use = (usize, Vec<u64>, Vec<u64>, TokenUses, Vec<usize>, Vec<(u32, u64)>);
+
+/// Learns a vocabulary from counts of several sources, in each of which an occurrence counts as often as its weight
+/// says.
+///
+/// A quota is a source and a share of the learned tokens: a numerator and a denominator. `settings` are the arguments
+/// of `Counter.learn`, and so is `progress`.
 #[pyfunction]
 #[pyo3(signature = (parts, *, quotas, settings, progress = None))]
 pub fn learn_from_sources(
@@ -57,5 +63,8 @@ pub fn learn_from_sources(
         learned: used,
         missing,
     } = found;
-    Ok((texts(learned), (distinct, symbols, tokens, used, missing)))
+    let sizes = learned.growth.iter().map(|&(size, _)| size);
+    let saved = used.iter().map(|(_, _, counts)| counts.iter().sum());
+    let growth = sizes.zip(saved).collect();
+    Ok((texts(learned), (distinct, symbols, tokens, used, missing, growth)))
 }

@@ -198,8 +198,8 @@ impl Counter {
     /// Learns a vocabulary; returns its tokens by id, and the merges by rank.
     ///
     /// `characters` says that pretokens are cut into characters, not into bytes. The initial alphabet is all bytes, or
-    /// no characters, by default. Counts are gone afterwards unless `keep` is set. `progress` is called with the number of merges so far and how many it may become,
-    /// twenty times a second; what it raises comes out.
+    /// no characters, by default. Counts are gone afterwards unless `keep` is set. `progress` is called with the number
+    /// of merges so far and how many it may become, twenty times a second; what it raises comes out.
     #[pyo3(signature = (
         *, vocab_size, min_frequency = 0, max_token_length = None, within_scripts = false, max_digits = None,
         characters = false, initial_alphabet = None, limit_alphabet = None, continuing_subword_prefix = None,
@@ -242,7 +242,8 @@ impl Counter {
             last_special_tokens,
         };
         let settings = arguments.settings();
-        let (bytes, symbols) = py.detach(|| self.counts.text_size(characters))?;
+        let unit = settings.spelling.unit();
+        let (bytes, symbols) = py.detach(|| self.counts.text_size(unit))?;
         let mut learned = told(py, progress, |tell| self.counts.learn(&settings, keep, tell))?;
         let growth = (bytes, symbols, std::mem::take(&mut learned.growth));
         *self.growth.lock().unwrap_or_else(PoisonError::into_inner) = growth;

@@ -23,7 +23,7 @@ use crate::train::cutting::Cutting;
 use crate::train::sorted::{MemoryLimit, Sorted};
 use crate::train::spill::Spill;
 use crate::train::{
-    ArrowStrings, Extended, Extension, Learned, Pretokenize, Settings, Words, learn, learn_on,
+    ArrowStrings, Extended, Extension, Learned, Pretokenize, Settings, Unit, Words, learn, learn_on,
 };
 use crate::{Error, Result};
 
@@ -152,24 +152,12 @@ impl Counter {
         })
     }
 
-    /// How many bytes all pretokens have, and how many symbols when they are cut into bytes or characters.
-    ///
-    /// Of characters, `▁` has one byte: that of the space it stands for.
-    pub fn text_size(&self, characters: bool) -> Result<(u64, u64)> {
+    /// How many bytes of text all pretokens stand for, and how many symbols they have when they are cut into units.
+    pub fn text_size(&self, unit: Unit) -> Result<(u64, u64)> {
         let (mut bytes, mut symbols) = (0u64, 0u64);
         self.for_each(|pretoken, count| {
-            let size = pretoken.len() as u64;
-            let text = std::str::from_utf8(pretoken).unwrap_or_default();
-            let (of_text, of_symbols) = if characters {
-                (
-                    size - 2 * text.matches('▁').count() as u64,
-                    text.chars().count() as u64,
-                )
-            } else {
-                (size, size)
-            };
-            bytes = bytes.saturating_add(of_text.saturating_mul(count));
-            symbols = symbols.saturating_add(of_symbols.saturating_mul(count));
+            bytes = bytes.saturating_add(unit.text_len(pretoken).saturating_mul(count));
+            symbols = symbols.saturating_add(unit.symbols(pretoken).saturating_mul(count));
         })?;
         Ok((bytes, symbols))
     }

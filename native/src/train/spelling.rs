@@ -11,6 +11,27 @@ pub enum Unit {
     Characters,
 }
 
+impl Unit {
+    /// How many bytes of text `pretoken` stands for.
+    ///
+    /// Of characters, `▁` has one byte: that of the space it stands for.
+    pub fn text_len(self, pretoken: &[u8]) -> u64 {
+        let stand_ins = match self {
+            Self::Bytes => 0,
+            Self::Characters => memchr::memmem::find_iter(pretoken, "▁").count(),
+        };
+        (pretoken.len() - 2 * stand_ins) as u64
+    }
+
+    /// How many symbols `pretoken` is cut into, were all of them known.
+    pub fn symbols(self, pretoken: &[u8]) -> u64 {
+        match self {
+            Self::Bytes => pretoken.len() as u64,
+            Self::Characters => std::str::from_utf8(pretoken).unwrap_or_default().chars().count() as u64,
+        }
+    }
+}
+
 /// The unit and the affixes. An empty affix is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spelling {

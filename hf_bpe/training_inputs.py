@@ -1,0 +1,100 @@
+"""What a training reads: corpora, counts and several sources, and whether they go with what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hf_bpe import pipeline_json
+from hf_bpe._native import Counter
+from hf_bpe.corpus import Corpus, Source, open_corpus
+from hf_bpe.counting import counter_of, warn_of_cuts
+from hf_bpe.errors import CountsError
+from hf_bpe.limits import CountingLimits
+from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
+from hf_bpe.pretoken_counts.resuming import Checkpoints
+from hf_bpe.training_sources import Balance
+
+
+def shared_limits(limits: CountingLimits, parts: Sequence[Any]) -> CountingLimits:
+    """Return the limits of each source of several: their tables are all there until merges are learned."""
+    counted = sum(not isinstance(part, PretokenCounts) for part in parts)
+    return replace(limits, max_memory=limits.max_memory // max(1, counted))
+
+
+def opened_source(part: Any, *, text_column: str, skip_bad_rows: bool) -> Corpus | PretokenCounts:
+    """Return one source of several to read: counts as they are, a list of paths as files."""
+    if isinstance(part, PretokenCounts):
+        return part
+    options: dict[str, Any] = {"text_column": text_column, "skip_bad_rows": skip_bad_rows}
+    if isinstance(part, list) and part and all(isinstance(path, Path) for path in part):
+        return open_corpus(files=part, **options)
+    return open_corpus(part, **options)
+
+
+def counted_with_checkpoints(
+    pipeline: pipeline_json.Json,
+    num_threads: int | None,
+    corpus: Corpus | PretokenCounts,
+    checkpoints: Checkpoints,
+    limits: CountingLimits,
+    *,
+    progress: bool,
+) -> PretokenCounts:
+    """Return what a corpus counts to, with a checkpoint every few minutes."""
+    if isinstance(corpus, PretokenCounts):
+        raise ValueError("checkpoint_dir and resume_from are for counting, and these counts are made already")
+
+    def make_counter(limits: CountingLimits) -> Counter:
+        return counter_of(pipeline, num_threads, who="train()", limits=limits)
+
+    settings = CountSettings.of_pipeline(pipeline, limits.max_pretoken_bytes)
+    counts = PretokenCounts._counted(
+        make_counter, corpus, checkpoints, settings=settings, limits=limits, progress=progress
+    )
+    warn_of_cuts(counts.report.cut_pretokens, limits.max_pretoken_bytes)
+    return counts
+
+
+def check_sources(
+    sources: Mapping[str, Any] | None, source: Source, files: Sequence[str | Path] | None, balance: Balance
+) -> None:
+    """Raise where sources and what is said about them don't go together."""
+    if sources is None:
+        for name, value in vars(balance).items():
+            if value is not None:
+                option = "quota" if name == "quotas" else name
+                raise ValueError(f"{option} is for several sources: give sources={{name: corpus}}")
+        return
+    if source is not None or files is not None:
+        raise ValueError("sources and a source or files are both given: give one of them")
+    if not isinstance(sources, Mapping):
+        raise TypeError(f"sources is a dict of corpora by name, got {type(sources).__name__}")
+    if not sources or not all(isinstance(name, str) for name in sources):
+        raise ValueError(f"sources is a dict of at least one corpus by name, got the names {list(sources)!r}")
+    balance.check(list(sources))
+
+
+def check_alphabet(counts: PretokenCounts, alphabet: str) -> None:
+    """Raise where counts are of bytes and characters are asked for, or the other way round."""
+    counted = "bytes" if counts.settings.bytes else "characters"
+    if counted != alphabet:
+        raise CountsError(f"the counts are for alphabet={counted!r}, and alphabet={alphabet!r} is asked for")
+
+
+def pipeline_of_counts(
+    pipeline: pipeline_json.Json, settings: CountSettings, cut: object, normalizer: object
+) -> pipeline_json.Json:
+    """Return `pipeline` with the settings of counts, which stand for those that weren't given.
+
+    Raises:
+        CountsError: A setting that was given is another one.
+    """
+    made = pipeline | {"pre_tokenizer": settings.pre_tokenizer, "normalizer": settings.normalizer}
+    given = {"pre_tokenizer": cut, "normalizer": normalizer}
+    asked = made | {name: pipeline[name] for name, value in given.items() if value is not None}
+    wanted = CountSettings.of_pipeline(asked, settings.max_pretoken_bytes)
+    settings.check_same(wanted, what="counts and what is asked for don't go together")
+    return made
