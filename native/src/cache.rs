@@ -1,16 +1,16 @@
 //! Remembers the ids of pretokens that came before: most of a text is a few thousand of them.
 //!
 //! A cache changes speed, never results. It is bounded: short pretokens replace each other in tables of limited
-//! size; longer ones fill a table that is emptied when it is full; very long ones are never kept. How much all caches of a
+//! size; longer ones fill a buffer that is emptied when it is full; very long ones are never kept. How much all caches of a
 //! process take together is a setting, see [`set_limit`].
 
 mod budget;
+mod hash;
 mod long;
 mod lookups;
 mod prefetch;
 mod short;
 mod table;
-mod wide;
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use budget::Claim;
 pub use budget::{limit, set_limit};
 use long::LongPretokens;
 pub use lookups::Lookups;
-use table::{Entry, Table};
+use table::Table;
 
 use crate::vocab::TokenId;
 
@@ -28,8 +28,7 @@ const LEAST_BYTES: usize = 1 << 20;
 /// One thread's memory of pretokens.
 #[derive(Default)]
 pub struct PretokenCache {
-    short: Table<short::Slot>,
-    wide: Table<wide::Slot>,
+    short: Table,
     long: LongPretokens,
     turns: Option<Box<lookups::Turns>>,
     claim: Claim,
@@ -38,34 +37,42 @@ pub struct PretokenCache {
 impl PretokenCache {
     /// Appends the ids of one pretoken, `text[range]`, and returns true if they are known.
     pub fn get(&self, text: &[u8], range: Range<usize>, ids: &mut Vec<TokenId>) -> bool {
-        if let Some(key) = short::key(text, range.start, range.end)
-            && let Some(slot) = self.short.find(&key, short::Slot::hash(&key))
-        {
-            let (of_slot, count) = slot.ids();
-            ids.extend_from_slice(&of_slot[..count]);
-            return true;
+        let Range { start, end } = range;
+        let Some(key) = short::key(text, start, end) else {
+            return end - start <= long::LONGEST && {
+                let hash = self.long.hash(text, start, end);
+                self.get_long(text, range, hash, ids)
+            };
+        };
+        let Some(place) = self.short.find(key, short::hash(key)) else {
+            return false;
+        };
+        let slot = self.short.slot(place);
+        let (of_slot, count) = slot.ids();
+        if short::Slot::is_elsewhere(count) {
+            return self.get_elsewhere(slot.entry(), ids);
         }
-        self.get_other(text, range, None, ids)
+        ids.extend_from_slice(&of_slot[..count]);
+        true
     }
 
     /// Remembers that `pretoken` becomes `ids`.
     pub fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
-        let short = short::key(pretoken, 0, pretoken.len()).and_then(|key| short::Slot::new(key, ids));
-        // A fourth for each table; the vectors of the third grow by doubling.
+        // A fourth for each table; the vectors of the other grow by doubling.
         let most_bytes = self.claim.share() / 4;
-        if let Some(slot) = short {
+        let key = short::key(pretoken, 0, pretoken.len());
+        if let Some(slot) = key.and_then(|key| short::Slot::new(key, ids)) {
             return self.short.insert(slot, most_bytes);
         }
-        let wide = wide::key(pretoken, 0, pretoken.len()).and_then(|key| wide::Slot::new(key, ids));
-        match wide {
-            Some(slot) => self.wide.insert(slot, most_bytes),
-            None => self.long.insert(pretoken, ids, most_bytes / 2),
+        let entry = self.long.insert(pretoken, ids, most_bytes);
+        if let Some((key, entry)) = key.zip(entry) {
+            self.short.insert(short::Slot::elsewhere(key, entry), most_bytes);
         }
     }
 
     /// How many bytes the tables hold.
     pub fn bytes(&self) -> usize {
-        self.short.bytes() + self.wide.bytes() + self.long.bytes()
+        self.short.bytes() + self.long.bytes()
     }
 
     /// Forgets everything if more is held than what falls to this cache. To be called once a text.
@@ -77,20 +84,23 @@ impl PretokenCache {
 
     /// Forgets everything and gives the memory back.
     pub fn clear(&mut self) {
-        (self.short, self.wide, self.long) = Default::default();
+        (self.short, self.long) = Default::default();
     }
 
-    /// [`Self::get`] for a pretoken that has no short slot. `hash` is that of its wide key, where it was made already.
-    fn get_other(&self, text: &[u8], range: Range<usize>, hash: Option<u64>, ids: &mut Vec<TokenId>) -> bool {
-        if let Some(key) = wide::key(text, range.start, range.end) {
-            let hash = hash.unwrap_or_else(|| wide::Slot::hash(&key));
-            if let Some(slot) = self.wide.find(&key, hash) {
-                ids.extend_from_slice(slot.ids());
-                return true;
-            }
-        }
-        self.long.get(&text[range], ids)
+    /// [`Self::get`] for a pretoken whose short slot says where the ids are.
+    fn get_elsewhere(&self, entry: long::Entry, ids: &mut Vec<TokenId>) -> bool {
+        append(self.long.get(entry), ids)
     }
+
+    /// [`Self::get`] for a pretoken without a short key, whose hash is known.
+    fn get_long(&self, text: &[u8], range: Range<usize>, hash: u64, ids: &mut Vec<TokenId>) -> bool {
+        append(self.long.find(text, range.start, range.end, hash), ids)
+    }
+}
+
+fn append(known: Option<&[TokenId]>, ids: &mut Vec<TokenId>) -> bool {
+    ids.extend_from_slice(known.unwrap_or_default());
+    known.is_some()
 }
 
 #[cfg(test)]
@@ -124,7 +134,9 @@ mod tests {
     #[test]
     fn what_was_inserted_comes_back_or_is_forgotten_but_never_changes() {
         let mut cache = PretokenCache::default();
-        let pretoken = |i: usize| format!("{:x}{}", i * i, "é".repeat(i % 9)).into_bytes();
+        // Of all lengths beside the borders of slots, windows and what is kept.
+        let pretoken =
+            |i: usize| format!("{:x}{}", i * i, "é".repeat(i % [9, 9, 9, 140][i % 4])).into_bytes();
         let ids = |i: usize| (0..1 + i % 6).map(|j| (i + j) as TokenId).collect::<Vec<_>>();
 
         for i in 0..200_000 {
@@ -218,6 +230,40 @@ mod tests {
         assert_eq!(get(&[b'a'; 47]), Some(vec![3; 19]));
         assert_eq!(get(&[b'a'; 48]), Some(vec![4; 20]));
         assert_eq!(get(&[b'a'; 46]), None);
+    }
+
+    #[test]
+    fn a_short_pretoken_of_many_ids_is_forgotten_with_its_entry() {
+        let budget: &'static Budget = Box::leak(Box::new(Budget::new(8 << 20)));
+        let mut cache = PretokenCache {
+            claim: budget.claim(),
+            ..PretokenCache::default()
+        };
+        let known = |cache: &PretokenCache| {
+            let mut ids = Vec::new();
+            cache.get(b"short", 0..5, &mut ids).then_some(ids)
+        };
+        let mut forgotten = 0;
+        for round in 0..20_u32 {
+            let ids = [7; 6];
+            cache.insert(b"short", &ids);
+            assert_eq!(known(&cache), Some(ids.to_vec()));
+            for i in 0..10_000_u32 {
+                cache.insert(
+                    format!("longer than fifteen bytes {round} {i}").as_bytes(),
+                    &[i; 6],
+                );
+                match known(&cache) {
+                    Some(found) => assert_eq!(found, ids),
+                    // What is in its place now has other ids.
+                    None => {
+                        forgotten += 1;
+                        break;
+                    }
+                }
+            }
+        }
+        assert!(forgotten > 2, "{forgotten}");
     }
 
     #[test]

@@ -1,131 +1,265 @@
-//! Pretokens that are too long for a slot, or that become too many ids.
+//! Pretokens that no short slot holds: in languages that are written without spaces, or with few tokens, every third.
+//!
+//! Entries lie one after the other in one buffer, so that keeping one is writing on, and none takes more than it needs: what is
+//! kept of a text in Chinese is then a third of what slots of one size would take, and the nearer caches hold more of it.
+//! A table of places beside it says where each begins. When the buffer is full, all is forgotten.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, RandomState};
 
-use hashbrown::DefaultHashBuilder;
-
+use super::hash::fold;
+use super::prefetch::{self, LINE};
 use crate::vocab::TokenId;
 
-/// Pretokens of more than this many bytes, or ids, are not kept at all.
-const LONGEST: usize = 256;
+/// Pretokens of more bytes are not kept at all.
+pub(super) const LONGEST: usize = 255;
+/// Pretokens of more ids are not kept: an affix may spell a few bytes with many.
+const MOST_IDS: usize = 1024;
 /// No setting lets the entries take more.
 const MOST_BYTES: usize = 1 << 30;
-const MOST_IDS: usize = 1024;
+/// Places that a pretoken may have, one after the other. The bound is for texts that were made to fall into one place.
+const WAYS: usize = 16;
+/// Words that are compared at a time.
+const STRIDE: usize = 4;
 
-/// Longer pretokens. Entries lie one after the other in one buffer, so that keeping one allocates nothing.
-#[derive(Default)]
+/// Where an entry begins in `words`, over [`STRIDE`], plus one; 0 where a place is empty. The tag beside it is most of the hash:
+/// it spares a look, and reading all keys again when the table grows.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    entry: u32,
+    tag: u32,
+}
+
+/// Where the ids of a pretoken are, while nothing was forgotten.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    /// Where it begins in `words`.
+    pub(super) start: u32,
+    /// How often all was forgotten before.
+    pub(super) age: u64,
+}
+
+/// Longer pretokens.
 pub(super) struct LongPretokens {
-    // Where the entry begins in `words`, plus one; 0 where a place is empty. The hash beside it spares a look, and reading
-    // all keys again when the table grows: that was a tenth of a first pass over Chinese.
-    places: Vec<(u32, u32)>,
+    // A power of two of them, or none.
+    places: Vec<Place>,
     count: usize,
-    // Each entry: the number of bytes and of ids, the bytes, the ids.
+    // Each entry: the number of bytes and of ids, the ids; then, from the next stride on, the bytes: both ends and the middle.
     words: Vec<u32>,
-    hasher: DefaultHashBuilder,
+    age: u64,
+    seed: u64,
+}
+
+impl Default for LongPretokens {
+    fn default() -> Self {
+        Self {
+            places: Vec::new(),
+            count: 0,
+            words: Vec::new(),
+            age: 0,
+            seed: RandomState::new().hash_one(0),
+        }
+    }
 }
 
 impl LongPretokens {
-    const FIRST_PLACES: usize = 1 << 12;
+    const FIRST_PLACES: usize = 1 << 10;
 
-    /// Appends the ids of `pretoken` and returns true if they are known.
-    pub(super) fn get(&self, pretoken: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        if pretoken.len() > LONGEST || self.places.is_empty() {
-            return false;
-        }
-        match self.find(pretoken) {
-            Ok(entry) => {
-                ids.extend_from_slice(self.ids(entry));
-                true
-            }
-            Err(_) => false,
+    /// How many bytes are held.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Place>() * self.places.capacity() + size_of::<u32>() * self.words.capacity()
+    }
+
+    /// The hash of a pretoken, `text[start..end]`.
+    #[inline]
+    pub(super) fn hash(&self, text: &[u8], start: usize, end: usize) -> u64 {
+        let [first, last] = ends(text, start, end);
+        let hash = fold(first ^ u128::from(self.seed ^ (end - start) as u64));
+        let hash = fold(last ^ u128::from(hash));
+        middle(text, start, end).fold(hash, |hash, window| fold(window ^ u128::from(hash)))
+    }
+
+    /// Asks for the place of the pretoken of a hash.
+    #[inline]
+    pub(super) fn prefetch_place(&self, hash: u64) {
+        if let Some(place) = self.places.get(self.first(hash as u32)) {
+            prefetch::line(place, 0);
         }
     }
 
-    /// Remembers that `pretoken` becomes `ids`, unless it is too long. The table is emptied when its entries take so many
-    /// bytes.
-    pub(super) fn insert(&mut self, pretoken: &[u8], ids: &[TokenId], most_bytes: usize) {
-        // An affix may spell a few bytes with many ids.
-        if pretoken.len() > LONGEST || ids.len() > MOST_IDS {
-            return;
+    /// Asks for the entry of the pretoken of a hash, if it seems to be there.
+    #[inline]
+    pub(super) fn prefetch_entry(&self, hash: u64) {
+        let tag = hash as u32;
+        if let Some(place) = self.places.get(self.first(tag))
+            && place.tag == tag
+            && let Some(word) = self.words.get(place.start())
+        {
+            prefetch::line(word, 0);
+            prefetch::line(word, LINE);
         }
-        // Places are kept in 32 bits.
-        if 4 * self.words.len() > most_bytes.min(MOST_BYTES) {
-            self.places.fill((0, 0));
+    }
+
+    /// The ids of a pretoken, `text[start..end]`, whose hash is known.
+    #[inline]
+    pub(super) fn find(&self, text: &[u8], start: usize, end: usize, hash: u64) -> Option<&[TokenId]> {
+        let place = self.place(text, start, end, hash as u32).ok()?;
+        Some(self.ids(self.places[place].start()))
+    }
+
+    /// The ids of an entry that [`Self::insert`] gave, if it is still there.
+    #[inline]
+    pub(super) fn get(&self, entry: Entry) -> Option<&[TokenId]> {
+        (entry.age == self.age).then(|| self.ids(entry.start as usize))
+    }
+
+    #[inline]
+    fn ids(&self, start: usize) -> &[TokenId] {
+        let count = self.words[start] as usize & 0xFFFF;
+        &self.words[start + 1..start + 1 + count]
+    }
+
+    /// Remembers that a pretoken becomes `ids`, unless it is too long. All is forgotten when entries take so many bytes.
+    pub(super) fn insert(&mut self, pretoken: &[u8], ids: &[TokenId], most_bytes: usize) -> Option<Entry> {
+        if pretoken.len() > LONGEST || ids.len() > MOST_IDS {
+            return None;
+        }
+        if size_of::<u32>() * self.words.len() > most_bytes.min(MOST_BYTES) {
+            self.places.fill(Place::default());
             self.words.clear();
             self.count = 0;
+            self.age += 1;
         }
         if 2 * self.count >= self.places.len() {
             self.grow();
         }
-        if let Err((place, tag)) = self.find(pretoken) {
-            self.count += 1;
-            self.places[place] = (self.words.len() as u32 + 1, tag);
-            self.words.push((pretoken.len() << 16 | ids.len()) as u32);
-            let (whole, rest) = pretoken.as_chunks::<4>();
-            self.words
-                .extend(whole.iter().map(|&word| u32::from_le_bytes(word)));
-            if !rest.is_empty() {
-                let mut word = [0; 4];
-                word[..rest.len()].copy_from_slice(rest);
-                self.words.push(u32::from_le_bytes(word));
+        let tag = self.hash(pretoken, 0, pretoken.len()) as u32;
+        let age = self.age;
+        let place = match self.place(pretoken, 0, pretoken.len(), tag) {
+            Err(place) => place,
+            Ok(place) => {
+                let start = self.places[place].start() as u32;
+                return Some(Entry { start, age });
             }
-            self.words.extend_from_slice(ids);
+        };
+        self.count += 1;
+        let start = self.words.len();
+        self.places[place] = Place {
+            entry: (start / STRIDE) as u32 + 1,
+            tag,
+        };
+        self.words.push((pretoken.len() << 16 | ids.len()) as u32);
+        self.words.extend_from_slice(ids);
+        self.words.resize(self.words.len().next_multiple_of(STRIDE), 0);
+        let ends = ends(pretoken, 0, pretoken.len()).into_iter();
+        for window in ends.chain(middle(pretoken, 0, pretoken.len())) {
+            self.words.extend(words_of(window));
         }
+        Some(Entry {
+            start: start as u32,
+            age,
+        })
     }
 
-    /// How many bytes are held.
-    pub(super) fn bytes(&self) -> usize {
-        size_of::<(u32, u32)>() * self.places.capacity() + size_of::<u32>() * self.words.capacity()
-    }
-
-    /// Where the entry of `pretoken` begins, or the place that it would take and its tag.
-    fn find(&self, pretoken: &[u8]) -> Result<usize, (usize, u32)> {
-        let tag = self.hasher.hash_one(pretoken) as u32;
-        let mask = self.places.len() - 1;
-        let mut place = tag as usize & mask;
-        loop {
-            match self.places[place] {
-                (0, _) => return Err((place, tag)),
-                (entry, found) if found == tag && self.is(entry as usize - 1, pretoken) => {
-                    return Ok(entry as usize - 1);
-                }
-                _ => place = (place + 1) & mask,
+    /// The place of a pretoken, or the one that it would take.
+    #[inline]
+    fn place(&self, text: &[u8], start: usize, end: usize, tag: u32) -> Result<usize, usize> {
+        let first = self.first(tag);
+        if self.places.is_empty() {
+            return Err(first);
+        }
+        for step in 0..WAYS {
+            let at = (first + step) & (self.places.len() - 1);
+            let place = self.places[at];
+            if place.entry == 0 {
+                return Err(at);
+            }
+            if place.tag == tag && self.is(place.start(), text, start, end) {
+                return Ok(at);
             }
         }
+        Err(first)
     }
 
-    fn is(&self, entry: usize, pretoken: &[u8]) -> bool {
-        let (length, _) = self.sizes(entry);
-        let key = &self.words[entry + 1..entry + 1 + length.div_ceil(4)];
-        let (whole, rest) = pretoken.as_chunks::<4>();
-        length == pretoken.len()
-            && whole
-                .iter()
-                .zip(key)
-                .all(|(bytes, word)| *bytes == word.to_le_bytes())
-            && (rest.is_empty() || key[whole.len()].to_le_bytes().starts_with(rest))
-    }
-
-    fn sizes(&self, entry: usize) -> (usize, usize) {
+    #[inline]
+    fn is(&self, entry: usize, text: &[u8], start: usize, end: usize) -> bool {
         let sizes = self.words[entry] as usize;
-        (sizes >> 16, sizes & 0xFFFF)
+        if sizes >> 16 != end - start {
+            return false;
+        }
+        let key = entry + (1 + (sizes & 0xFFFF)).next_multiple_of(STRIDE);
+        let (key, _) = self.words[key..].as_chunks::<STRIDE>();
+        let Some((ends_of_key, middle_of_key)) = key.split_at_checked(2) else {
+            return false;
+        };
+        let differs = |window: u128, words: [u32; STRIDE]| window ^ window_of(words);
+        let [first, last] = ends(text, start, end);
+        if differs(first, ends_of_key[0]) | differs(last, ends_of_key[1]) != 0 {
+            return false;
+        }
+        let mut pairs = middle(text, start, end).zip(middle_of_key);
+        pairs.all(|(window, &words)| differs(window, words) == 0)
     }
 
-    fn ids(&self, entry: usize) -> &[TokenId] {
-        let (length, count) = self.sizes(entry);
-        let start = entry + 1 + length.div_ceil(4);
-        &self.words[start..start + count]
+    #[inline]
+    fn first(&self, tag: u32) -> usize {
+        tag as usize & self.places.len().wrapping_sub(1)
     }
 
     fn grow(&mut self) {
         let places = (self.places.len() * 2).max(Self::FIRST_PLACES);
-        let old = std::mem::replace(&mut self.places, vec![(0, 0); places]);
-        for (entry, tag) in old.into_iter().filter(|&(entry, _)| entry != 0) {
-            let mut place = tag as usize & (places - 1);
-            while self.places[place].0 != 0 {
-                place = (place + 1) & (places - 1);
+        let old = std::mem::replace(&mut self.places, vec![Place::default(); places]);
+        self.count = 0;
+        for place in old.into_iter().filter(|place| place.entry != 0) {
+            let first = self.first(place.tag);
+            let ways = (0..WAYS).map(|step| (first + step) & (places - 1));
+            let free = ways.into_iter().find(|&at| self.places[at].entry == 0);
+            if let Some(at) = free {
+                self.places[at] = place;
+                self.count += 1;
             }
-            self.places[place] = (entry, tag);
         }
     }
+}
+
+impl Place {
+    /// Where the entry begins in `words`, of a place that isn't empty.
+    #[inline]
+    fn start(self) -> usize {
+        (self.entry as usize).wrapping_sub(1).wrapping_mul(STRIDE)
+    }
+}
+
+/// The first and the last 16 bytes of `text[start..end]`, which overlap where it has less than 32; or all that it has, and nothing.
+#[inline]
+fn ends(text: &[u8], start: usize, end: usize) -> [u128; 2] {
+    if end - start >= 16 {
+        return [window(text, start), window(text, end - 16)];
+    }
+    let mut bytes = [0; 16];
+    bytes[..end - start].copy_from_slice(&text[start..end]);
+    [u128::from_le_bytes(bytes), 0]
+}
+
+/// What lies between the first and the last 16 bytes, 16 at a time; the last of these may overlap with what follows.
+#[inline]
+fn middle(text: &[u8], start: usize, end: usize) -> impl Iterator<Item = u128> {
+    let places = (start + 16..end.saturating_sub(16)).step_by(16);
+    places.map(move |at| window(text, at))
+}
+
+#[inline]
+fn window(text: &[u8], at: usize) -> u128 {
+    let window: [u8; 16] = text[at..at + 16].try_into().expect("the range has 16 bytes");
+    u128::from_le_bytes(window)
+}
+
+#[inline]
+fn words_of(window: u128) -> [u32; STRIDE] {
+    std::array::from_fn(|at| (window >> (32 * at)) as u32)
+}
+
+#[inline]
+fn window_of(words: [u32; STRIDE]) -> u128 {
+    let places = words.into_iter().enumerate();
+    places.fold(0, |window, (at, word)| window | u128::from(word) << (32 * at))
 }

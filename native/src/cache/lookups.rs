@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::table::Entry;
-use super::{PretokenCache, short, wide};
+use super::{PretokenCache, long, short};
 use crate::vocab::TokenId;
 
 /// Pretokens that are looked up together.
@@ -96,19 +95,20 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
     #[inline(never)]
     fn turn(&mut self, ids: &mut Vec<TokenId>) {
         self.append(ids);
-        let turns = &mut *self.turns;
-        let count = std::mem::take(&mut turns.count);
-        for (asked, &(start, end)) in turns.asked.iter_mut().zip(&turns.next[..count]) {
+        let count = std::mem::take(&mut self.turns.count);
+        let Turns { next, asked, .. } = &mut *self.turns;
+        let mut long = 0;
+        for (at, (asked, &(start, end))) in asked.iter_mut().zip(&next[..count]).enumerate() {
             let (key, hash) = match short::key(self.text, start as usize, end as usize) {
                 Some(key) => {
-                    let hash = short::Slot::hash(&key);
+                    let hash = short::hash(key);
                     self.cache.short.prefetch(hash);
                     (key, hash)
                 }
-                None => (
-                    NOT_SHORT,
-                    ask_wide(self.text, self.cache, start as usize, end as usize),
-                ),
+                None => {
+                    long |= 1 << at;
+                    (NOT_SHORT, ask_long(self.text, self.cache, start, end))
+                }
             };
             *asked = Asked {
                 key,
@@ -117,7 +117,18 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
                 end,
             };
         }
-        turns.asked_count = count;
+        self.ask_entries(long);
+        self.turns.asked_count = count;
+    }
+
+    /// Asks for the entries of pretokens that are not short, whose places were asked for before.
+    #[inline]
+    fn ask_entries(&self, mut long: u64) {
+        while long != 0 {
+            let asked = &self.turns.asked[long.trailing_zeros() as usize % TURN];
+            self.cache.long.prefetch_entry(asked.hash);
+            long &= long - 1;
+        }
     }
 
     /// Appends the ids of the pretokens whose memory was asked for.
@@ -128,24 +139,29 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
         for at in 0..count {
             let turns = &mut *self.turns;
             let asked = &turns.asked[at % TURN];
+            let mut entry = None;
             if asked.key != NOT_SHORT
-                && let Some(slot) = self.cache.short.find(&asked.key, asked.hash)
+                && let Some(place) = self.cache.short.find(asked.key, asked.hash)
             {
+                let slot = self.cache.short.slot(place);
                 let (of_slot, count) = slot.ids();
-                turns.ids[known..known + short::MOST_IDS].copy_from_slice(&of_slot);
-                known += count;
-                continue;
+                if !short::Slot::is_elsewhere(count) {
+                    turns.ids[known..known + short::MOST_IDS].copy_from_slice(&of_slot);
+                    known += count;
+                    continue;
+                }
+                entry = Some(slot.entry());
             }
             ids.extend_from_slice(&turns.ids[..known]);
             known = 0;
-            self.append_other(at, ids);
+            self.append_other(at, entry, ids);
         }
         ids.extend_from_slice(&self.turns.ids[..known]);
     }
 
-    /// Appends the ids of a pretoken that has no short slot.
+    /// Appends the ids of a pretoken that no short slot holds; one may tell where they are.
     #[inline(never)]
-    fn append_other(&mut self, at: usize, ids: &mut Vec<TokenId>) {
+    fn append_other(&mut self, at: usize, entry: Option<long::Entry>, ids: &mut Vec<TokenId>) {
         let Asked {
             key,
             hash,
@@ -153,8 +169,12 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
             end,
         } = self.turns.asked[at];
         let range = start as usize..end as usize;
-        let wide_hash = (key == NOT_SHORT).then_some(hash);
-        if !self.cache.get_other(self.text, range.clone(), wide_hash, ids) {
+        let known = match (entry, key) {
+            (Some(entry), _) => self.cache.get_elsewhere(entry, ids),
+            (None, NOT_SHORT) => self.cache.get_long(self.text, range.clone(), hash, ids),
+            _ => false,
+        };
+        if !known {
             let before = ids.len();
             (self.miss)(range.clone(), ids);
             self.cache.insert(&self.text[range], &ids[before..]);
@@ -162,12 +182,13 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
     }
 }
 
-/// Asks for the memory of a pretoken that is not short, and gives the hash of its wide key, if it has one.
-fn ask_wide(text: &[u8], cache: &PretokenCache, start: usize, end: usize) -> u64 {
-    let Some(key) = wide::key(text, start, end) else {
+/// Asks for the place of a pretoken that is not short, and gives its hash.
+fn ask_long(text: &[u8], cache: &PretokenCache, start: u32, end: u32) -> u64 {
+    // What is too long is in no table, whatever its hash.
+    if (end - start) as usize > long::LONGEST {
         return 0;
-    };
-    let hash = wide::Slot::hash(&key);
-    cache.wide.prefetch(hash);
+    }
+    let hash = cache.long.hash(text, start as usize, end as usize);
+    cache.long.prefetch_place(hash);
     hash
 }
