@@ -53,13 +53,13 @@ def train_pipeline(
         pad: A number that the vocabulary is to be a multiple of; None for any.
     """
     read = _count(counter, corpus, progress=progress, length=length)
+    before = corpus.report.spilled_bytes if isinstance(corpus, PretokenCounts) else 0  # in other counters
     if cut is not None:
         cut_at_words(counter.take_sorted(), cut, counter)
     distinct = len(counter)
     vocab, merges = _learn(counter, trainer, progress=progress)
     report = TrainingReport(
-        **asdict(read),
-        spilled_bytes=counter.spilled_bytes,
+        **asdict(replace(read, spilled_bytes=before + counter.spilled_bytes)),
         distinct_pretokens=distinct,
         growth=VocabularyGrowth.of(*counter.growth(), len(vocab)),
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter as Counts
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from hf_bpe import pipeline_json
 from hf_bpe._native import Counter, learn_from_sources
 from hf_bpe.corpus import Corpus
-from hf_bpe.counting import CountingReport, count_corpus, warn_of_cuts
+from hf_bpe.counting import CountingReport, count_corpus, taken, warn_of_cuts
 from hf_bpe.learning import finished, merging_bar
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.segmenting import cut_at_words
@@ -29,16 +29,17 @@ def counted_source(
     progress: bool,
 ) -> CountedSource:
     """Count one source of several."""
+    before = 0  # what went to temporary files of other counters
     if isinstance(corpus, PretokenCounts):
         counts, read = corpus._counts, corpus.report
+        before = read.spilled_bytes
     else:
-        read = count_corpus(counter, corpus, progress=progress)
+        counts, read = taken(counter, count_corpus(counter, corpus, progress=progress))
         warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes)
-        counts = counter.take_sorted()
     if cut is not None:
         cut_at_words(counts, cut, counter)
         counts = counter.take_sorted()
-    return CountedSource(name, counts, read, counter.spilled_bytes)
+    return CountedSource(name, counts, replace(read, spilled_bytes=before + counter.spilled_bytes))
 
 
 def train_sources(
@@ -93,7 +94,6 @@ def train_sources(
     read = {name: sum(asdict(part.read)[name] for part in parts) for name in asdict(CountingReport())}
     report = TrainingReport(
         **read,
-        spilled_bytes=sum(part.spilled_bytes for part in parts),
         distinct_pretokens=distinct,
         sources=reports,
         used_most_by=used_most,

@@ -57,13 +57,11 @@ class CountedSource:
         name: Its name.
         counts: Its pretokens.
         read: What was read.
-        spilled_bytes: How many bytes of counts went to temporary files.
     """
 
     name: str
     counts: SortedCounts
     read: CountingReport
-    spilled_bytes: int = 0
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ import pytest
 
 import hf_bpe
 from hf_bpe import CorpusError, CountsError, PretokenCounts
-from hf_bpe.pretoken_counts import resuming
+from hf_bpe.limits import CountingLimits
+from hf_bpe.pretoken_counts import resuming, storage
 
 DRAW = random.Random(5)
 TEXTS = [
@@ -161,6 +162,48 @@ def test_files_go_on_from_a_row_to_the_same_vocabulary(
 
     assert tokenizer._core.to_json() == whole._core.to_json()
     assert tokenizer.training_report == whole.training_report
+
+
+def spilled_in(path: Path) -> int:
+    return PretokenCounts.load(path).report.spilled_bytes
+
+
+def test_what_went_to_temporary_files_is_told_across_stops(
+    tmp_path: Path, stop_after: Callable[[int | None], None]
+) -> None:
+    options: dict[str, Any] = {"max_memory": 0, "progress": False, "checkpoint_minutes": 0}
+    where: dict[str, Any] = {"checkpoint_dir": tmp_path, "resume_from": tmp_path}
+    stop_after(5)
+    with pytest.raises(Stopped):
+        hf_bpe.train(TEXTS, vocab_size=300, **options, **where)
+    stop_after(None)
+    before = spilled_in(kept(tmp_path)[-1])
+
+    report = hf_bpe.train(TEXTS, vocab_size=300, **options, **where).training_report
+
+    assert report.spilled_bytes == spilled_in(kept(tmp_path)[-1]) > before > 1_000
+    assert hf_bpe.train(TEXTS, vocab_size=290, **options, **where).training_report.spilled_bytes == report.spilled_bytes
+
+
+def test_what_went_to_temporary_files_is_kept_with_counts(tmp_path: Path) -> None:
+    counts = count(TEXTS, max_memory=0)
+    counts.save(tmp_path / "counts.parquet")
+
+    assert spilled_in(tmp_path / "counts.parquet") == counts.report.spilled_bytes > 10_000
+    assert (counts + counts).report.spilled_bytes == 2 * counts.report.spilled_bytes
+    for source in ({"source": counts}, {"sources": {"many": counts, "few": ["few"]}}):
+        report = hf_bpe.train(**source, vocab_size=300, progress=False, split_pattern="gpt2").training_report
+        assert report.spilled_bytes == counts.report.spilled_bytes
+
+
+def test_checkpoints_of_before_spilled_bytes_were_kept_are_gone_on_from(stopped: Path, tmp_path: Path) -> None:
+    newest = kept(stopped)[-1]
+    counts, details = storage.read(newest, CountingLimits.of())
+    del details["spilled_bytes"]
+    storage.write(newest, counts, details)
+
+    assert spilled_in(newest) == 0
+    assert count(files=[tmp_path / "a.txt"], resume_from=stopped) == count(files=[tmp_path / "a.txt"])
 
 
 def test_other_vocabularies_are_learned_from_the_last_checkpoint(tmp_path: Path) -> None:

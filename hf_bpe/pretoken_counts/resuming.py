@@ -16,10 +16,11 @@ from typing import Any
 from hf_bpe._native import Counter, SortedCounts
 from hf_bpe.bookmarks import Digest, replayed
 from hf_bpe.corpus import Corpus
-from hf_bpe.counting import CountingReport, count_corpus
+from hf_bpe.counting import CountingReport, count_corpus, taken
 from hf_bpe.errors import CountsError
 from hf_bpe.limits import CountingLimits
 from hf_bpe.pretoken_counts.checkpoints import Checkpoint, CheckpointFolder
+from hf_bpe.pretoken_counts.details import report_of
 from hf_bpe.pretoken_counts.settings import CountSettings
 from hf_bpe.text_batches import Batch
 
@@ -161,7 +162,7 @@ class _Run:
         made.check_same(self._settings, what=f"{saved.path} can't be gone on from")
         _check_identity(saved.path, told["identity"], self._identity)
         self._counts = saved.counts
-        self._before = CountingReport(**{field.name: saved.details[field.name] for field in fields(CountingReport)})
+        self._before = report_of(saved.path, saved.details)
         self._complete = told["complete"]
         if self._complete and not self._corpus.bookmark.hashed:
             return
@@ -183,7 +184,7 @@ class _Run:
         report = count_corpus(
             self._counter, self._corpus, progress=progress, before=self._before, after=self._after_batch
         )
-        return self._save(report, complete=True), report
+        return self._save(report, complete=True)
 
     def _after_batch(self, batch: Batch, report: CountingReport) -> None:
         bookmark = self._corpus.bookmark
@@ -193,8 +194,8 @@ class _Run:
         if not inside and time.monotonic() - self._saved >= self._seconds:
             self._save(report, complete=False)
 
-    def _save(self, report: CountingReport, *, complete: bool) -> SortedCounts:
-        new = self._counter.take_sorted()
+    def _save(self, report: CountingReport, *, complete: bool) -> tuple[SortedCounts, CountingReport]:
+        new, report = taken(self._counter, report, self._before)
         parts = [new] if self._counts is None else [self._counts, new]
         if len(parts) > 1:
             new = SortedCounts.sum([(part, 1, 1) for part in parts], **self._limits.memory_arguments())
@@ -213,7 +214,7 @@ class _Run:
         details["split_pattern"] = self._settings.split_pattern
         self._folder.write(new, details)
         self._saved = time.monotonic()
-        return new
+        return new, report
 
 
 def _check_identity(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
