@@ -19,12 +19,12 @@ from tokenizers import AddedToken
 
 from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
-from hf_bpe._native import Counter, Tokenizer
+from hf_bpe._native import Tokenizer
 from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.corpus import Corpus, Source, open_corpus
 from hf_bpe.counting import counter_of
 from hf_bpe.learning import train_pipeline
-from hf_bpe.learning_sources import counted_source, train_sources
+from hf_bpe.learning_sources import train_sources
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.pretoken_counts.resuming import CHECKPOINT_MINUTES, Checkpoints
@@ -33,10 +33,9 @@ from hf_bpe.trainer_settings import TrainerSettings
 from hf_bpe.training_inputs import (
     check_alphabet,
     check_sources,
+    counted_sources,
     counted_with_checkpoints,
-    opened_source,
     pipeline_of_counts,
-    shared_limits,
 )
 from hf_bpe.training_sources import Balance
 from hf_bpe.training_tokens import protected_tokens, special_tokens_of, with_chat_tokens
@@ -166,7 +165,8 @@ def train(
             a warning; None for none. Where nothing was cut, merges are those of the stock trainer.
         skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
         checkpoint_dir: A folder for checkpoints of counting, from which a run can go on after a stop of any kind, and
-            makes the same vocabulary; the last two are kept. By default none are written, or to `resume_from`.
+            makes the same vocabulary; the last two are kept, of several sources in a folder for each. By default none
+            are written, or to `resume_from`.
         checkpoint_minutes: How often one is written.
         resume_from: A folder of checkpoints to go on from; when it is `checkpoint_dir` as well and there is none in it,
             the corpus is read from its beginning. Source and settings have to be those of the stopped run.
@@ -249,11 +249,6 @@ def train(
         max_memory=max_memory, temporary_directory=temporary_directory, max_pretoken_bytes=max_pretoken_bytes
     )
     checkpoints = Checkpoints.of(checkpoint_dir, checkpoint_minutes, resume_from)
-    if checkpoints is not None and sources is not None:
-        raise ValueError(
-            "checkpoint_dir and resume_from are for one source: count each of several with "
-            "PretokenCounts.count(checkpoint_dir=...), and give the counts as sources"
-        )
     given = [source] if sources is None and files is None else list((sources or {}).values())
     counted = [part for part in given if isinstance(part, PretokenCounts)]
     counts = counted[0] if counted else None
@@ -277,27 +272,15 @@ def train(
     if counts is not None:
         limits = replace(limits, max_pretoken_bytes=counts.settings.max_pretoken_bytes)
     counting = pipeline_json.cut_at_strings(pipeline, strings)
-
-    def new_counter(limits: CountingLimits) -> Counter:
-        return counter_of(counting, num_threads, who="train()", limits=limits)
-
+    reading: dict[str, Any] = {"text_column": text_column, "skip_bad_rows": skip_bad_rows}
     if sources is not None:
-        each = shared_limits(limits, given)
-        reading: dict[str, Any] = {"text_column": text_column, "skip_bad_rows": skip_bad_rows}
-        parts = [
-            counted_source(name, new_counter(each), opened_source(part, **reading), cut, progress=progress)
-            for name, part in sources.items()
-        ]
+        parts = counted_sources(sources, counting, num_threads, checkpoints, limits, cut, progress=progress, **reading)
         trained, report = train_sources(
             pipeline, parts, balance, trainer, specials, pad_to_multiple_of, progress=progress
         )
     else:
-        counter = new_counter(limits)
-        corpus: Corpus | PretokenCounts = (
-            open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
-            if counts is None
-            else counts
-        )
+        counter = counter_of(counting, num_threads, who="train()", limits=limits)
+        corpus: Corpus | PretokenCounts = open_corpus(source, files=files, **reading) if counts is None else counts
         if checkpoints is not None:
             corpus = counted_with_checkpoints(counting, num_threads, corpus, checkpoints, limits, progress=progress)
         trained, report = train_pipeline(
