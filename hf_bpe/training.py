@@ -23,6 +23,7 @@ from hf_bpe._native import Tokenizer
 from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.corpus import Corpus, Source, open_corpus
 from hf_bpe.counting import counter_of
+from hf_bpe.keywords import TOKENIZER_SETTINGS, check_keywords
 from hf_bpe.learning import train_pipeline
 from hf_bpe.learning_sources import train_sources
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
@@ -32,6 +33,7 @@ from hf_bpe.segmenting import Segmenter, segmenter_of
 from hf_bpe.trainer_settings import TrainerSettings
 from hf_bpe.training_inputs import (
     check_alphabet,
+    check_reading,
     check_sources,
     counted_sources,
     counted_with_checkpoints,
@@ -98,7 +100,8 @@ def train(
     Args:
         source: The texts: a str, an iterable of str or of lists of str, a `pathlib.Path`, a `datasets` dataset
             or stream, an Arrow table or column. It is read once; rows that are null are skipped. Or `PretokenCounts`,
-            whose settings stand for `split_pattern`, `pre_tokenizer`, `normalizer` and `max_pretoken_bytes`.
+            whose settings stand for `split_pattern`, `pre_tokenizer`, `normalizer` and `max_pretoken_bytes`; what is
+            said about reading beside them is refused.
         files: Paths, directories and globs, instead of `source`. `*.jsonl`, `*.ndjson` and `*.json` are JSON lines,
             `*.parquet` and `*.arrow` are tables, and their rows are texts; all others are text in UTF-8, and each line,
             with its `\\n`, is one. All but tables may be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
@@ -175,14 +178,15 @@ def train(
             `hf_bpe.chat.install` does the rest. EOS becomes the format's; one named here stays among the stop ids. Or
             the text of any Jinja template, which is kept.
         **settings: Arguments of `HfBpeTokenizer`, such as `eos_token="<|endoftext|>"` or `model_max_length`. Named
-            special tokens follow `special_tokens` where they aren't among them.
+            special tokens follow `special_tokens` where they aren't among them; any `..._token` names one. Others are
+            refused with the nearest that there is.
 
     Returns:
         The tokenizer.
 
     Raises:
         TrainingError: `vocab_size` has no room for the special tokens and the bytes, or the characters of the corpus.
-        TypeError: `source` is of no accepted type.
+        TypeError: `source` is of no accepted type, or a keyword is unknown.
         ValueError: An argument is out of its range or contradicts another one, a file isn't UTF-8, or there is no
             such column or chat template.
         SplitPatternError: `split_pattern` is no valid regex, or ran away on a text.
@@ -200,6 +204,7 @@ def train(
     """
     from hf_bpe.tokenizer import HfBpeTokenizer
 
+    check_keywords(settings, train, also=TOKENIZER_SETTINGS, who="train()")
     if alphabet not in ("bytes", "characters"):
         raise ValueError(f"alphabet is 'bytes' or 'characters', got {alphabet!r}")
     checks.check_numbers(num_threads=num_threads, pad_to_multiple_of=pad_to_multiple_of)
@@ -255,6 +260,14 @@ def train(
     if counts is not None:
         if strings:
             raise ValueError("protected has to be known before texts are counted: give texts, not counts")
+        check_reading(
+            counts,
+            limits,
+            only_counts=len(counted) == len(given),
+            text_column=text_column,
+            skip_bad_rows=skip_bad_rows,
+            num_threads=num_threads,
+        )
         for part in counted:
             check_alphabet(part, alphabet)
             counts.settings.check_same(part.settings, what="counts of these sources don't go together")

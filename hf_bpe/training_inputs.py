@@ -14,7 +14,7 @@ from hf_bpe.corpus import Corpus, Source, open_corpus
 from hf_bpe.counting import counter_of, warn_of_cuts
 from hf_bpe.errors import CountsError
 from hf_bpe.learning_sources import counted_source
-from hf_bpe.limits import CountingLimits
+from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
 from hf_bpe.pretoken_counts.identities import Identity
 from hf_bpe.pretoken_counts.resuming import Checkpoints
@@ -135,6 +135,37 @@ def check_alphabet(counts: PretokenCounts, alphabet: str) -> None:
     counted = "bytes" if counts.settings.bytes else "characters"
     if counted != alphabet:
         raise CountsError(f"the counts are for alphabet={counted!r}, and alphabet={alphabet!r} is asked for")
+
+
+def check_reading(
+    counts: PretokenCounts,
+    limits: CountingLimits,
+    *,
+    only_counts: bool = True,
+    unsaid_length: int | None = MAX_PRETOKEN_BYTES,
+    **options: object,
+) -> None:
+    """Raise where it is said how to read what was read already.
+
+    Args:
+        counts: What was counted.
+        limits: Those asked for.
+        only_counts: Whether there are no texts besides.
+        unsaid_length: The `max_pretoken_bytes` that stands for nothing said.
+        **options: What reading is told, each None, False or `"text"` where nothing was said.
+
+    Raises:
+        ValueError: An option is for texts, and there are none.
+        CountsError: Another length of pretokens is asked for than that of the counts.
+    """
+    if only_counts:
+        for name, value in options.items():
+            if value not in (None, False, "text"):
+                raise ValueError(f"{name}={value!r} is for texts, and these counts are made already: leave it out")
+    made = counts.settings
+    if limits.max_pretoken_bytes not in (unsaid_length, made.max_pretoken_bytes):
+        asked = replace(made, max_pretoken_bytes=limits.max_pretoken_bytes)
+        made.check_same(asked, what="counts and what is asked for don't go together")
 
 
 def pipeline_of_counts(
