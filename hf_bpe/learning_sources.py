@@ -83,6 +83,12 @@ def train_sources(
             used_most=numbers[part.name],
             quota=quotas.get(part.name),
             missing=missing[at],
+            growth=VocabularyGrowth.of(
+                sizes[at],
+                symbols[at],
+                [(size, saved[at]) for (size, _), (_, _, saved) in zip(growth, uses, strict=True)],
+                len(vocab),
+            ),
         )
         for at, part in enumerate(parts)
     )

@@ -50,10 +50,14 @@ def test_named_sources_train_as_in_python() -> None:
 
 
 def test_named_sources_have_a_page() -> None:
-    result = run("--source", "en=en.txt", "--source", "zh=zh-1.txt", "--temperature", "2", "--report", "report.html")
+    sources = ["--source", "en=en.txt", "--source", "zh=zh-1.txt", "--source", "<ja>=zh-2.jsonl"]
+    result = run(*sources, "--temperature", "2", "--report", "report.html")
 
     assert result.exit_code == 0, result.output
-    assert "By source" in Path("report.html").read_text(encoding="utf-8")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "By source" in page
+    curves = page.partition("Bytes per token by source and vocabulary size")[2].partition("</table>")[0]
+    assert [curves.count(f'<td class="text">{name}</td>') for name in ("en", "zh", "&lt;ja&gt;")] == [18, 18, 18]
 
 
 def test_named_sources_may_be_counts() -> None:
