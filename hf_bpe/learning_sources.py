@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from hf_bpe import pipeline_json
-from hf_bpe._native import Counter, learn_from_sources
+from hf_bpe._native import Counter, SortedCounts, learn_from_sources
 from hf_bpe.corpus import Corpus
 from hf_bpe.counting import CountingReport, count_corpus, taken, warn_of_cuts
 from hf_bpe.learning import finished, merging_bar
+from hf_bpe.learning_memory import warn_of_memory
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.segmenting import cut_at_words
 from hf_bpe.telling import warn
@@ -51,11 +52,13 @@ def train_sources(
     pad: int | None,
     *,
     progress: bool,
+    max_memory: int,
 ) -> tuple[pipeline_json.Json, TrainingReport]:
     """Learn from counts of several sources, and say what each got."""
     names = [part.name for part in parts]
     sizes = [part.counts.corpus_bytes(characters=trainer.characters) for part in parts]
     multipliers, one = balance.multipliers(names, sizes)
+    warn_of_memory(SortedCounts.distinct_bytes([part.counts for part in parts]), trainer, max_memory)
     settings = trainer.arguments()
     settings["min_frequency"] = min(max(1, trainer.min_frequency) * one, 2**63 - 1)
     with merging_bar(progress=progress) as show:

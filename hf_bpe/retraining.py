@@ -104,6 +104,7 @@ def retrain(
         length=length,
         renamed=renamed,
         may_exceed=True,
+        max_memory=limits.max_memory,
     )
     return json.dumps(trained, ensure_ascii=False)
 

@@ -162,7 +162,8 @@ def train(
         progress: Whether to show a bar on stderr.
         max_memory: How much memory the table of distinct pretokens takes: bytes, or a text such as `"8MB"`. By default
             a quarter of the machine's. What doesn't fit goes to temporary files, and is merged exactly. Learning merges
-            takes what it needs: about nine bytes for each byte of distinct pretokens.
+            takes what it needs: 10 to 25 bytes for each byte of distinct pretokens. Where that will be more than
+            `max_memory`, a warning says how much.
         temporary_directory: Where those files are made, without names; by default where the system has them.
         max_pretoken_bytes: The length from which a pretoken is cut between characters, and its parts are counted, with
             a warning; None for none. Where nothing was cut, merges are those of the stock trainer.
@@ -289,7 +290,14 @@ def train(
     if sources is not None:
         parts = counted_sources(sources, counting, num_threads, checkpoints, limits, cut, progress=progress, **reading)
         trained, report = train_sources(
-            pipeline, parts, balance, trainer, specials, pad_to_multiple_of, progress=progress
+            pipeline,
+            parts,
+            balance,
+            trainer,
+            specials,
+            pad_to_multiple_of,
+            progress=progress,
+            max_memory=limits.max_memory,
         )
     else:
         counter = counter_of(counting, num_threads, who="train()", limits=limits)
@@ -297,7 +305,15 @@ def train(
         if checkpoints is not None:
             corpus = counted_with_checkpoints(counting, num_threads, corpus, checkpoints, limits, progress=progress)
         trained, report = train_pipeline(
-            pipeline, counter, corpus, trainer, specials, progress=progress, cut=cut, pad=pad_to_multiple_of
+            pipeline,
+            counter,
+            corpus,
+            trainer,
+            specials,
+            progress=progress,
+            cut=cut,
+            pad=pad_to_multiple_of,
+            max_memory=limits.max_memory,
         )
     tokenizer = HfBpeTokenizer(tokenizer_object=Tokenizer.from_json(json.dumps(trained)), **settings)
     tokenizer.training_report = report

@@ -45,6 +45,7 @@ LAYERS: tuple[set[str], ...] = (
         "batch",
         "counting",
         "learning",
+        "learning_memory",
         "learning_sources",
         "methods",
         "pretoken_counts",

@@ -42,7 +42,7 @@ def train(
 ) -> HfBpeTokenizer:
     """Train a tokenizer: count on all machines, and learn merges on this one.
 
-    The tokenizer is that of `hf_bpe.train` of the same texts. Learning takes about nine times the bytes of the distinct
+    The tokenizer is that of `hf_bpe.train` of the same texts. Learning takes 10 to 25 times the bytes of the distinct
     pretokens in memory, on this machine alone.
 
     Args:

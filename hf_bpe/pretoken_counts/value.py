@@ -298,7 +298,7 @@ class PretokenCounts:
 
     @property
     def text_bytes(self) -> int:
-        """How many bytes the distinct pretokens have. Learning merges takes about nine times as much memory."""
+        """How many bytes the distinct pretokens have. Learning merges takes 10 to 25 times as much memory."""
         return self._counts.text_bytes
 
     def __len__(self) -> int:
