@@ -20,7 +20,7 @@ import numpy as np
 
 from hf_bpe import columns
 from hf_bpe.bookmarks import Bookmark, Json, state_of, stream_bookmark
-from hf_bpe.documents import BEGINNING, BadRow, Documents, Part, Position, columns_of_part, kind_of, open_documents
+from hf_bpe.documents import BEGINNING, BadRow, Documents, Part, Position, Row, columns_of_part, kind_of, open_documents
 from hf_bpe.telling import warn
 from hf_bpe.text_batches import Batch, Texts
 
@@ -111,23 +111,29 @@ def _open_iterable(source: object) -> Corpus:
         raise TypeError(f"a {type(source).__name__} has columns; pass one of them, such as table['text']")
     if isinstance(source, bytes | bytearray | memoryview | Mapping) or not isinstance(source, Iterable):
         raise TypeError(f"a source is {_ACCEPTED}; got {type(source).__name__}")
-    return Corpus(_batches_of_strings(source))
+    return corpus_of_rows(_flatten(source))
 
 
-def _batches_of_strings(source: Iterable[object]) -> Iterator[Batch]:
+def corpus_of_rows(rows: Iterable[Row]) -> Corpus:
+    """Return texts as a corpus, in which nulls and bad rows are counted, and left out."""
+    return Corpus(_batches_of_texts(rows))
+
+
+def _batches_of_texts(rows: Iterable[Row]) -> Iterator[Batch]:
     texts: list[str] = []
-    chars = nulls = 0
-    for text in _flatten(source):
-        if text is None:
-            nulls += 1
+    chars = nulls = bad = 0
+    for row in rows:
+        if not isinstance(row, str):
+            nulls += row is None
+            bad += row is not None
             continue
-        texts.append(text)
-        chars += len(text)
+        texts.append(row)
+        chars += len(row)
         if chars >= _BATCH_BYTES or len(texts) >= _BATCH_BYTES // 100:
-            yield Texts(texts, nulls)
-            texts, chars, nulls = [], 0, 0
-    if texts or nulls:
-        yield Texts(texts, nulls)
+            yield Texts(texts, nulls, bad)
+            texts, chars, nulls, bad = [], 0, 0, 0
+    if texts or nulls or bad:
+        yield Texts(texts, nulls, bad)
 
 
 def _flatten(source: Iterable[object]) -> Iterator[str | None]:
@@ -315,7 +321,7 @@ def _batches_of_stream(stream: Any, text_column: str, bookmark: Bookmark, state:
     found = stream.iter(_BATCH_ROWS)
     parts: Iterable[Iterator[Batch]]
     if _makes_rows(stream):
-        parts = map(_batches_of_strings, _gathered(_column_of(rows, text_column) for rows in found))
+        parts = map(_batches_of_texts, _gathered(_column_of(rows, text_column) for rows in found))
     else:
         parts = (_batches_of_tables([table], text_column) for table in found)
     return bookmark.over((part, partial(state_of, stream)) for part in parts)

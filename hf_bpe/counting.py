@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tqdm.auto import tqdm
 
 from hf_bpe import pipeline_json
-from hf_bpe._native import Counter, Tokenizer
+from hf_bpe._native import Counter, SortedCounts, Tokenizer
 from hf_bpe.corpus import Corpus
 from hf_bpe.errors import HfBpeError
 from hf_bpe.limits import CountingLimits
@@ -28,6 +28,7 @@ class CountingReport:
         bad_rows: How many rows that held no text, and were skipped as asked.
         bytes: How many bytes the texts have.
         cut_pretokens: How many pretokens were too long, and counted in parts.
+        spilled_bytes: How many bytes of the table of pretokens went to temporary files.
     """
 
     texts: int = 0
@@ -35,6 +36,7 @@ class CountingReport:
     bad_rows: int = 0
     bytes: int = 0
     cut_pretokens: int = 0
+    spilled_bytes: int = 0
 
 
 def counter_of(
@@ -83,10 +85,25 @@ def count_corpus(
                 counted = counter.count_arrow(**vars(batch))
             texts, nulls, size = texts + counted[0], nulls + counted[1], size + counted[2]
             bar.update(counted[2] if length is None else counted[0])
-            report = CountingReport(texts, nulls, bad, size, before.cut_pretokens + counter.cut_pretokens)
+            cut, spilled = counter.cut_pretokens + before.cut_pretokens, counter.spilled_bytes + before.spilled_bytes
+            report = CountingReport(texts, nulls, bad, size, cut, spilled)
             if after is not None:
                 after(batch, report)
     return report
+
+
+def taken(
+    counter: Counter, report: CountingReport, before: CountingReport = CountingReport()
+) -> tuple[SortedCounts, CountingReport]:
+    """Return what was counted, and the report with what went to temporary files on the way; the counter begins anew.
+
+    Args:
+        counter: What counted, all of it since `before`.
+        report: What was read, from `count_corpus`.
+        before: What had been read before.
+    """
+    counts = counter.take_sorted()
+    return counts, replace(report, spilled_bytes=before.spilled_bytes + counter.spilled_bytes)
 
 
 def warn_of_cuts(cut: int, max_pretoken_bytes: int | None) -> None:

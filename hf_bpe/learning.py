@@ -14,6 +14,7 @@ from hf_bpe._native import Counter
 from hf_bpe.corpus import Corpus
 from hf_bpe.counting import CountingReport, count_corpus, warn_of_cuts
 from hf_bpe.errors import TrainingError
+from hf_bpe.learning_memory import warn_of_memory
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.segmenting import cut_at_words
 from hf_bpe.telling import warn
@@ -36,6 +37,7 @@ def train_pipeline(
     may_exceed: bool = False,
     cut: Callable[[str], list[int]] | None = None,
     pad: int | None = None,
+    max_memory: int,
 ) -> tuple[pipeline_json.Json, TrainingReport]:
     """Read a corpus and return `pipeline` with the vocabulary that it gives, and what was read and made.
 
@@ -51,15 +53,17 @@ def train_pipeline(
         may_exceed: Whether characters that are more than the tokens asked for are a warning, not an error.
         cut: What gives the borders of words in a pretoken; None for none.
         pad: A number that the vocabulary is to be a multiple of; None for any.
+        max_memory: What counting was allowed. More for learning is told.
     """
     read = _count(counter, corpus, progress=progress, length=length)
+    before = corpus.report.spilled_bytes if isinstance(corpus, PretokenCounts) else 0  # in other counters
     if cut is not None:
         cut_at_words(counter.take_sorted(), cut, counter)
     distinct = len(counter)
+    warn_of_memory(counter.distinct_bytes(), trainer, max_memory)
     vocab, merges = _learn(counter, trainer, progress=progress)
     report = TrainingReport(
-        **asdict(read),
-        spilled_bytes=counter.spilled_bytes,
+        **asdict(replace(read, spilled_bytes=before + counter.spilled_bytes)),
         distinct_pretokens=distinct,
         growth=VocabularyGrowth.of(*counter.growth(), len(vocab)),
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter as Counts
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from hf_bpe import pipeline_json
-from hf_bpe._native import Counter, learn_from_sources
+from hf_bpe._native import Counter, SortedCounts, learn_from_sources
 from hf_bpe.corpus import Corpus
-from hf_bpe.counting import CountingReport, count_corpus, warn_of_cuts
+from hf_bpe.counting import CountingReport, count_corpus, taken, warn_of_cuts
 from hf_bpe.learning import finished, merging_bar
+from hf_bpe.learning_memory import warn_of_memory
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.segmenting import cut_at_words
 from hf_bpe.telling import warn
@@ -29,16 +30,17 @@ def counted_source(
     progress: bool,
 ) -> CountedSource:
     """Count one source of several."""
+    before = 0  # what went to temporary files of other counters
     if isinstance(corpus, PretokenCounts):
         counts, read = corpus._counts, corpus.report
+        before = read.spilled_bytes
     else:
-        read = count_corpus(counter, corpus, progress=progress)
+        counts, read = taken(counter, count_corpus(counter, corpus, progress=progress))
         warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes)
-        counts = counter.take_sorted()
     if cut is not None:
         cut_at_words(counts, cut, counter)
         counts = counter.take_sorted()
-    return CountedSource(name, counts, read, counter.spilled_bytes)
+    return CountedSource(name, counts, replace(read, spilled_bytes=before + counter.spilled_bytes))
 
 
 def train_sources(
@@ -50,11 +52,13 @@ def train_sources(
     pad: int | None,
     *,
     progress: bool,
+    max_memory: int,
 ) -> tuple[pipeline_json.Json, TrainingReport]:
     """Learn from counts of several sources, and say what each got."""
     names = [part.name for part in parts]
     sizes = [part.counts.corpus_bytes(characters=trainer.characters) for part in parts]
     multipliers, one = balance.multipliers(names, sizes)
+    warn_of_memory(SortedCounts.distinct_bytes([part.counts for part in parts]), trainer, max_memory)
     settings = trainer.arguments()
     settings["min_frequency"] = min(max(1, trainer.min_frequency) * one, 2**63 - 1)
     with merging_bar(progress=progress) as show:
@@ -82,6 +86,12 @@ def train_sources(
             used_most=numbers[part.name],
             quota=quotas.get(part.name),
             missing=missing[at],
+            growth=VocabularyGrowth.of(
+                sizes[at],
+                symbols[at],
+                [(size, saved[at]) for (size, _), (_, _, saved) in zip(growth, uses, strict=True)],
+                len(vocab),
+            ),
         )
         for at, part in enumerate(parts)
     )
@@ -93,7 +103,6 @@ def train_sources(
     read = {name: sum(asdict(part.read)[name] for part in parts) for name in asdict(CountingReport())}
     report = TrainingReport(
         **read,
-        spilled_bytes=sum(part.spilled_bytes for part in parts),
         distinct_pretokens=distinct,
         sources=reports,
         used_most_by=used_most,

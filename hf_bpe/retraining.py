@@ -13,10 +13,12 @@ from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
 from hf_bpe.corpus import open_corpus
 from hf_bpe.counting import counter_of
+from hf_bpe.keywords import check_keywords
 from hf_bpe.learning import train_pipeline
 from hf_bpe.limits import CountingLimits
 from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
 from hf_bpe.trainer_settings import TrainerSettings
+from hf_bpe.training_inputs import check_reading
 from hf_bpe.training_tokens import added_token_json
 
 
@@ -90,6 +92,7 @@ def retrain(
         settings = text_iterator.settings
         wanted = CountSettings.of_pipeline(pipeline, settings.max_pretoken_bytes)
         settings.check_same(wanted, what="counts and the tokenizer don't go together")
+        check_reading(text_iterator, limits, unsaid_length=None, length=length, num_threads=num_threads)
     corpus = text_iterator if isinstance(text_iterator, PretokenCounts) else open_corpus(text_iterator)
     trained, _ = train_pipeline(
         pipeline,
@@ -101,6 +104,7 @@ def retrain(
         length=length,
         renamed=renamed,
         may_exceed=True,
+        max_memory=limits.max_memory,
     )
     return json.dumps(trained, ensure_ascii=False)
 
@@ -117,9 +121,7 @@ def _stock_settings(kwargs: Mapping[str, Any], pipeline: pipeline_json.Json) -> 
         TypeError: The stock trainer has no such setting.
         ValueError: `limit_alphabet` would drop bytes.
     """
-    for name in kwargs:
-        if name not in _STOCK_SETTINGS:
-            raise TypeError(f"train_new_from_iterator() got an unexpected keyword argument {name!r}")
+    check_keywords(kwargs, retrain, also=_STOCK_SETTINGS, who="train_new_from_iterator()")
     model = pipeline["model"]
     affixes = {name: kwargs.get(name, model.get(name)) for name in ("continuing_subword_prefix", "end_of_word_suffix")}
     limit = kwargs.get("limit_alphabet")

@@ -19,12 +19,13 @@ from tokenizers import AddedToken
 
 from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
-from hf_bpe._native import Counter, Tokenizer
+from hf_bpe._native import Tokenizer
 from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.corpus import Corpus, Source, open_corpus
 from hf_bpe.counting import counter_of
+from hf_bpe.keywords import TOKENIZER_SETTINGS, check_keywords
 from hf_bpe.learning import train_pipeline
-from hf_bpe.learning_sources import counted_source, train_sources
+from hf_bpe.learning_sources import train_sources
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.pretoken_counts.resuming import CHECKPOINT_MINUTES, Checkpoints
@@ -32,11 +33,11 @@ from hf_bpe.segmenting import Segmenter, segmenter_of
 from hf_bpe.trainer_settings import TrainerSettings
 from hf_bpe.training_inputs import (
     check_alphabet,
+    check_reading,
     check_sources,
+    counted_sources,
     counted_with_checkpoints,
-    opened_source,
     pipeline_of_counts,
-    shared_limits,
 )
 from hf_bpe.training_sources import Balance
 from hf_bpe.training_tokens import protected_tokens, special_tokens_of, with_chat_tokens
@@ -99,7 +100,8 @@ def train(
     Args:
         source: The texts: a str, an iterable of str or of lists of str, a `pathlib.Path`, a `datasets` dataset
             or stream, an Arrow table or column. It is read once; rows that are null are skipped. Or `PretokenCounts`,
-            whose settings stand for `split_pattern`, `pre_tokenizer`, `normalizer` and `max_pretoken_bytes`.
+            whose settings stand for `split_pattern`, `pre_tokenizer`, `normalizer` and `max_pretoken_bytes`; what is
+            said about reading beside them is refused.
         files: Paths, directories and globs, instead of `source`. `*.jsonl`, `*.ndjson` and `*.json` are JSON lines,
             `*.parquet` and `*.arrow` are tables, and their rows are texts; all others are text in UTF-8, and each line,
             with its `\\n`, is one. All but tables may be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
@@ -160,13 +162,15 @@ def train(
         progress: Whether to show a bar on stderr.
         max_memory: How much memory the table of distinct pretokens takes: bytes, or a text such as `"8MB"`. By default
             a quarter of the machine's. What doesn't fit goes to temporary files, and is merged exactly. Learning merges
-            takes what it needs: about nine bytes for each byte of distinct pretokens.
+            takes what it needs: 10 to 25 bytes for each byte of distinct pretokens. Where that will be more than
+            `max_memory`, a warning says how much.
         temporary_directory: Where those files are made, without names; by default where the system has them.
         max_pretoken_bytes: The length from which a pretoken is cut between characters, and its parts are counted, with
             a warning; None for none. Where nothing was cut, merges are those of the stock trainer.
         skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
         checkpoint_dir: A folder for checkpoints of counting, from which a run can go on after a stop of any kind, and
-            makes the same vocabulary; the last two are kept. By default none are written, or to `resume_from`.
+            makes the same vocabulary; the last two are kept, of several sources in a folder for each. By default none
+            are written, or to `resume_from`.
         checkpoint_minutes: How often one is written.
         resume_from: A folder of checkpoints to go on from; when it is `checkpoint_dir` as well and there is none in it,
             the corpus is read from its beginning. Source and settings have to be those of the stopped run.
@@ -175,14 +179,15 @@ def train(
             `hf_bpe.chat.install` does the rest. EOS becomes the format's; one named here stays among the stop ids. Or
             the text of any Jinja template, which is kept.
         **settings: Arguments of `HfBpeTokenizer`, such as `eos_token="<|endoftext|>"` or `model_max_length`. Named
-            special tokens follow `special_tokens` where they aren't among them.
+            special tokens follow `special_tokens` where they aren't among them; any `..._token` names one. Others are
+            refused with the nearest that there is.
 
     Returns:
         The tokenizer.
 
     Raises:
         TrainingError: `vocab_size` has no room for the special tokens and the bytes, or the characters of the corpus.
-        TypeError: `source` is of no accepted type.
+        TypeError: `source` is of no accepted type, or a keyword is unknown.
         ValueError: An argument is out of its range or contradicts another one, a file isn't UTF-8, or there is no
             such column or chat template.
         SplitPatternError: `split_pattern` is no valid regex, or ran away on a text.
@@ -200,6 +205,7 @@ def train(
     """
     from hf_bpe.tokenizer import HfBpeTokenizer
 
+    check_keywords(settings, train, also=TOKENIZER_SETTINGS, who="train()")
     if alphabet not in ("bytes", "characters"):
         raise ValueError(f"alphabet is 'bytes' or 'characters', got {alphabet!r}")
     checks.check_numbers(num_threads=num_threads, pad_to_multiple_of=pad_to_multiple_of)
@@ -249,17 +255,20 @@ def train(
         max_memory=max_memory, temporary_directory=temporary_directory, max_pretoken_bytes=max_pretoken_bytes
     )
     checkpoints = Checkpoints.of(checkpoint_dir, checkpoint_minutes, resume_from)
-    if checkpoints is not None and sources is not None:
-        raise ValueError(
-            "checkpoint_dir and resume_from are for one source: count each of several with "
-            "PretokenCounts.count(checkpoint_dir=...), and give the counts as sources"
-        )
     given = [source] if sources is None and files is None else list((sources or {}).values())
     counted = [part for part in given if isinstance(part, PretokenCounts)]
     counts = counted[0] if counted else None
     if counts is not None:
         if strings:
             raise ValueError("protected has to be known before texts are counted: give texts, not counts")
+        check_reading(
+            counts,
+            limits,
+            only_counts=len(counted) == len(given),
+            text_column=text_column,
+            skip_bad_rows=skip_bad_rows,
+            num_threads=num_threads,
+        )
         for part in counted:
             check_alphabet(part, alphabet)
             counts.settings.check_same(part.settings, what="counts of these sources don't go together")
@@ -277,31 +286,34 @@ def train(
     if counts is not None:
         limits = replace(limits, max_pretoken_bytes=counts.settings.max_pretoken_bytes)
     counting = pipeline_json.cut_at_strings(pipeline, strings)
-
-    def new_counter(limits: CountingLimits) -> Counter:
-        return counter_of(counting, num_threads, who="train()", limits=limits)
-
+    reading: dict[str, Any] = {"text_column": text_column, "skip_bad_rows": skip_bad_rows}
     if sources is not None:
-        each = shared_limits(limits, given)
-        reading: dict[str, Any] = {"text_column": text_column, "skip_bad_rows": skip_bad_rows}
-        parts = [
-            counted_source(name, new_counter(each), opened_source(part, **reading), cut, progress=progress)
-            for name, part in sources.items()
-        ]
+        parts = counted_sources(sources, counting, num_threads, checkpoints, limits, cut, progress=progress, **reading)
         trained, report = train_sources(
-            pipeline, parts, balance, trainer, specials, pad_to_multiple_of, progress=progress
+            pipeline,
+            parts,
+            balance,
+            trainer,
+            specials,
+            pad_to_multiple_of,
+            progress=progress,
+            max_memory=limits.max_memory,
         )
     else:
-        counter = new_counter(limits)
-        corpus: Corpus | PretokenCounts = (
-            open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
-            if counts is None
-            else counts
-        )
+        counter = counter_of(counting, num_threads, who="train()", limits=limits)
+        corpus: Corpus | PretokenCounts = open_corpus(source, files=files, **reading) if counts is None else counts
         if checkpoints is not None:
             corpus = counted_with_checkpoints(counting, num_threads, corpus, checkpoints, limits, progress=progress)
         trained, report = train_pipeline(
-            pipeline, counter, corpus, trainer, specials, progress=progress, cut=cut, pad=pad_to_multiple_of
+            pipeline,
+            counter,
+            corpus,
+            trainer,
+            specials,
+            progress=progress,
+            cut=cut,
+            pad=pad_to_multiple_of,
+            max_memory=limits.max_memory,
         )
     tokenizer = HfBpeTokenizer(tokenizer_object=Tokenizer.from_json(json.dumps(trained)), **settings)
     tokenizer.training_report = report

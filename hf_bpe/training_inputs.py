@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,15 @@ from hf_bpe._native import Counter
 from hf_bpe.corpus import Corpus, Source, open_corpus
 from hf_bpe.counting import counter_of, warn_of_cuts
 from hf_bpe.errors import CountsError
-from hf_bpe.limits import CountingLimits
+from hf_bpe.learning_sources import counted_source
+from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
+from hf_bpe.pretoken_counts.identities import Identity
 from hf_bpe.pretoken_counts.resuming import Checkpoints
-from hf_bpe.training_sources import Balance
+from hf_bpe.pretoken_counts.resuming_sources import checkpoints_of_sources
+from hf_bpe.training_sources import Balance, CountedSource
+
+_COUNTED_ALREADY = "checkpoint_dir and resume_from are for counting, and these counts are made already"
 
 
 def shared_limits(limits: CountingLimits, parts: Sequence[Any]) -> CountingLimits:
@@ -34,6 +40,53 @@ def opened_source(part: Any, *, text_column: str, skip_bad_rows: bool) -> Corpus
     return open_corpus(part, **options)
 
 
+def counted_sources(
+    sources: Mapping[str, Any],
+    pipeline: pipeline_json.Json,
+    num_threads: int | None,
+    checkpoints: Checkpoints | None,
+    limits: CountingLimits,
+    cut: Callable[[str], list[int]] | None,
+    *,
+    text_column: str,
+    skip_bad_rows: bool,
+    progress: bool,
+) -> list[CountedSource]:
+    """Count several sources, one after the other, with checkpoints if asked."""
+    reading: dict[str, Any] = {"text_column": text_column, "skip_bad_rows": skip_bad_rows}
+    opened = {name: opened_source(part, **reading) for name, part in sources.items()}
+    each = shared_limits(limits, [*opened.values()])
+    counted = []
+    with _checkpoints_of(opened, checkpoints) as stops:
+        for (name, part), stop in zip(opened.items(), stops, strict=True):
+            if stop is not None:
+                part = counted_with_checkpoints(pipeline, num_threads, part, stop, each, progress=progress)
+            counter = counter_of(pipeline, num_threads, who="train()", limits=each)
+            counted.append(counted_source(name, counter, part, cut, progress=progress))
+    return counted
+
+
+@contextmanager
+def _checkpoints_of(
+    sources: Mapping[str, Corpus | PretokenCounts], checkpoints: Checkpoints | None
+) -> Iterator[list[Checkpoints | None]]:
+    """Give the checkpoints of each source that is to be counted."""
+    if checkpoints is None:
+        yield [None] * len(sources)
+        return
+    if all(isinstance(part, PretokenCounts) for part in sources.values()):
+        raise ValueError(_COUNTED_ALREADY)
+    with checkpoints_of_sources(checkpoints, [(name, _identity(part)) for name, part in sources.items()]) as each:
+        parts = zip(sources.values(), each, strict=True)
+        yield [None if isinstance(part, PretokenCounts) else stop for part, stop in parts]
+
+
+def _identity(part: Corpus | PretokenCounts) -> Identity:
+    if isinstance(part, PretokenCounts):
+        return {"kind": "counts", "distinct": len(part), "total": part.total}
+    return part.bookmark.identity()
+
+
 def counted_with_checkpoints(
     pipeline: pipeline_json.Json,
     num_threads: int | None,
@@ -45,7 +98,7 @@ def counted_with_checkpoints(
 ) -> PretokenCounts:
     """Return what a corpus counts to, with a checkpoint every few minutes."""
     if isinstance(corpus, PretokenCounts):
-        raise ValueError("checkpoint_dir and resume_from are for counting, and these counts are made already")
+        raise ValueError(_COUNTED_ALREADY)
 
     def make_counter(limits: CountingLimits) -> Counter:
         return counter_of(pipeline, num_threads, who="train()", limits=limits)
@@ -82,6 +135,37 @@ def check_alphabet(counts: PretokenCounts, alphabet: str) -> None:
     counted = "bytes" if counts.settings.bytes else "characters"
     if counted != alphabet:
         raise CountsError(f"the counts are for alphabet={counted!r}, and alphabet={alphabet!r} is asked for")
+
+
+def check_reading(
+    counts: PretokenCounts,
+    limits: CountingLimits,
+    *,
+    only_counts: bool = True,
+    unsaid_length: int | None = MAX_PRETOKEN_BYTES,
+    **options: object,
+) -> None:
+    """Raise where it is said how to read what was read already.
+
+    Args:
+        counts: What was counted.
+        limits: Those asked for.
+        only_counts: Whether there are no texts besides.
+        unsaid_length: The `max_pretoken_bytes` that stands for nothing said.
+        **options: What reading is told, each None, False or `"text"` where nothing was said.
+
+    Raises:
+        ValueError: An option is for texts, and there are none.
+        CountsError: Another length of pretokens is asked for than that of the counts.
+    """
+    if only_counts:
+        for name, value in options.items():
+            if value not in (None, False, "text"):
+                raise ValueError(f"{name}={value!r} is for texts, and these counts are made already: leave it out")
+    made = counts.settings
+    if limits.max_pretoken_bytes not in (unsaid_length, made.max_pretoken_bytes):
+        asked = replace(made, max_pretoken_bytes=limits.max_pretoken_bytes)
+        made.check_same(asked, what="counts and what is asked for don't go together")
 
 
 def pipeline_of_counts(

@@ -19,7 +19,7 @@ class TrainingReport:
         bad_rows: How many rows held no text, and were skipped as asked.
         bytes: How many bytes the texts have.
         cut_pretokens: How many pretokens were longer than `max_pretoken_bytes`, and counted in parts.
-        spilled_bytes: How many bytes of counts went to temporary files.
+        spilled_bytes: How many bytes of the table of pretokens went to temporary files, before all stops too.
         distinct_pretokens: How many different pretokens they were cut into.
         merges: How many merges were learned.
         vocab_size: How many tokens there are.

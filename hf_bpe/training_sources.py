@@ -7,12 +7,13 @@ how many tokens each source takes, and which source used a token most.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isfinite
 
 from hf_bpe._native import SortedCounts
 from hf_bpe.counting import CountingReport
+from hf_bpe.vocabulary_growth import VocabularyGrowth
 
 _MOST = 2**60
 """How large weighted counts may become together: sums of them stay far from 64 bits."""
@@ -32,6 +33,7 @@ class SourceReport:
         used_most: How many learned tokens no other source used more.
         quota: The share of the learned tokens that was asked for; None for none.
         missing: How many tokens are missing to that.
+        growth: How many tokens it takes with smaller vocabularies: those of the first merges of this training.
     """
 
     name: str
@@ -42,6 +44,7 @@ class SourceReport:
     used_most: int
     quota: float | None = None
     missing: int = 0
+    growth: VocabularyGrowth | None = field(default=None, repr=False)
 
     @property
     def bytes_per_token(self) -> float:
@@ -57,13 +60,11 @@ class CountedSource:
         name: Its name.
         counts: Its pretokens.
         read: What was read.
-        spilled_bytes: How many bytes of counts went to temporary files.
     """
 
     name: str
     counts: SortedCounts
     read: CountingReport
-    spilled_bytes: int = 0
 
 
 @dataclass(frozen=True)

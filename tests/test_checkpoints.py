@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +15,12 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from stopping import Stopped, kept, killed_at_random_moments, stopper
 
 import hf_bpe
 from hf_bpe import CorpusError, CountsError, PretokenCounts
-from hf_bpe.pretoken_counts import resuming
+from hf_bpe.limits import CountingLimits
+from hf_bpe.pretoken_counts import storage
 
 DRAW = random.Random(5)
 TEXTS = [
@@ -28,40 +28,14 @@ TEXTS = [
 ]
 
 
-class Stopped(Exception):
-    """Stands for the end of a process."""
-
-
 @pytest.fixture
 def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
-    """Let counting stop after a number of checkpoints, with small batches so that there are many."""
-    monkeypatch.setattr("hf_bpe.corpus._BATCH_BYTES", 20_000)
-    monkeypatch.setattr("hf_bpe.documents.reading._COLUMN_BYTES", 20_000)
-    monkeypatch.setattr("hf_bpe.documents.streams.BLOCK_BYTES", 20_000)
-    save = resuming._Run._save
-
-    def set_stop(number: int | None) -> None:
-        left = [number]
-
-        def counted(self: Any, report: Any, *, complete: bool) -> Any:
-            saved = save(self, report, complete=complete)
-            if left[0] is not None:
-                left[0] -= 1
-                if left[0] == 0:
-                    raise Stopped
-            return saved
-
-        monkeypatch.setattr(resuming._Run, "_save", counted)
-
-    return set_stop
+    """Let counting stop after a number of checkpoints."""
+    return stopper(monkeypatch)
 
 
 def count(source: Any = None, **options: Any) -> PretokenCounts:
     return PretokenCounts.count(source, **({"split_pattern": "gpt2", "progress": False} | options))
-
-
-def kept(folder: Path) -> list[Path]:
-    return sorted(folder.glob("checkpoint-*.parquet"))
 
 
 def arrow_stream(shards: int = 3) -> Any:
@@ -163,6 +137,48 @@ def test_files_go_on_from_a_row_to_the_same_vocabulary(
     assert tokenizer.training_report == whole.training_report
 
 
+def spilled_in(path: Path) -> int:
+    return PretokenCounts.load(path).report.spilled_bytes
+
+
+def test_what_went_to_temporary_files_is_told_across_stops(
+    tmp_path: Path, stop_after: Callable[[int | None], None]
+) -> None:
+    options: dict[str, Any] = {"max_memory": 0, "progress": False, "checkpoint_minutes": 0}
+    where: dict[str, Any] = {"checkpoint_dir": tmp_path, "resume_from": tmp_path}
+    stop_after(5)
+    with pytest.raises(Stopped):
+        hf_bpe.train(TEXTS, vocab_size=300, **options, **where)
+    stop_after(None)
+    before = spilled_in(kept(tmp_path)[-1])
+
+    report = hf_bpe.train(TEXTS, vocab_size=300, **options, **where).training_report
+
+    assert report.spilled_bytes == spilled_in(kept(tmp_path)[-1]) > before > 1_000
+    assert hf_bpe.train(TEXTS, vocab_size=290, **options, **where).training_report.spilled_bytes == report.spilled_bytes
+
+
+def test_what_went_to_temporary_files_is_kept_with_counts(tmp_path: Path) -> None:
+    counts = count(TEXTS, max_memory=0)
+    counts.save(tmp_path / "counts.parquet")
+
+    assert spilled_in(tmp_path / "counts.parquet") == counts.report.spilled_bytes > 10_000
+    assert (counts + counts).report.spilled_bytes == 2 * counts.report.spilled_bytes
+    for source in ({"source": counts}, {"sources": {"many": counts, "few": ["few"]}}):
+        report = hf_bpe.train(**source, vocab_size=300, progress=False, split_pattern="gpt2").training_report
+        assert report.spilled_bytes == counts.report.spilled_bytes
+
+
+def test_checkpoints_of_before_spilled_bytes_were_kept_are_gone_on_from(stopped: Path, tmp_path: Path) -> None:
+    newest = kept(stopped)[-1]
+    counts, details = storage.read(newest, CountingLimits.of())
+    del details["spilled_bytes"]
+    storage.write(newest, counts, details)
+
+    assert spilled_in(newest) == 0
+    assert count(files=[tmp_path / "a.txt"], resume_from=stopped) == count(files=[tmp_path / "a.txt"])
+
+
 def test_other_vocabularies_are_learned_from_the_last_checkpoint(tmp_path: Path) -> None:
     hf_bpe.train(TEXTS, vocab_size=500, checkpoint_dir=tmp_path, progress=False)
 
@@ -241,8 +257,8 @@ def test_counts_that_are_no_checkpoint_are_not_gone_on_from(tmp_path: Path) -> N
         ({"split_pattern": "llama3"}, "can't be gone on from: they have different settings, pre_tokenizer of the spl"),
         ({"normalizer": "NFC"}, 'different settings, normalizer null and {"type": "NFC"}'),
         ({"max_pretoken_bytes": 9}, "different settings, max_pretoken_bytes 4096 and 9"),
-        ({"skip_bad_rows": True}, "its source had skip_bad_rows=False, and this one has skip_bad_rows=True"),
-        ({"text_column": "t"}, "its source had text_column='text', and this one has text_column='t'"),
+        ({"skip_bad_rows": True}, "its source had skip_bad_rows=False, and now it has skip_bad_rows=True"),
+        ({"text_column": "t"}, "its source had text_column='text', and now it has text_column='t'"),
     ],
 )
 def test_settings_that_changed_are_refused_by_name(
@@ -274,7 +290,7 @@ def test_files_that_changed_are_refused_by_name(stopped: Path, tmp_path: Path) -
 
 
 def test_another_kind_of_source_is_refused(stopped: Path) -> None:
-    with pytest.raises(CountsError, match="its source had kind='files', and this one has kind='texts'"):
+    with pytest.raises(CountsError, match="its source had kind='files', and now it has kind='texts'"):
         count(TEXTS, resume_from=stopped)
 
 
@@ -412,29 +428,6 @@ def test_a_full_disk_is_an_error_that_leaves_the_last_good_checkpoint(stopped: P
 
 
 # Killed processes
-
-
-def killed_at_random_moments(command: list[str], folder: Path, seed: int) -> int:
-    """Start a command again and again and kill it, each time after one more checkpoint; return how often it was."""
-    draw, kills = random.Random(seed), 0
-    while kills < 3:
-        before = kept(folder)
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        try:
-            deadline = time.monotonic() + 60
-            while kept(folder) == before and process.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.01)
-            assert process.poll() is not None or kept(folder) != before, "there is no new checkpoint after a minute"
-            time.sleep(draw.random() * 0.05)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            assert process.returncode in (0, -signal.SIGKILL), process.stderr and process.stderr.read()
-        finally:
-            process.kill()
-        if process.returncode == 0:
-            break
-        kills += 1
-    return kills
 
 
 @pytest.fixture(scope="module")

@@ -50,10 +50,14 @@ def test_named_sources_train_as_in_python() -> None:
 
 
 def test_named_sources_have_a_page() -> None:
-    result = run("--source", "en=en.txt", "--source", "zh=zh-1.txt", "--temperature", "2", "--report", "report.html")
+    sources = ["--source", "en=en.txt", "--source", "zh=zh-1.txt", "--source", "<ja>=zh-2.jsonl"]
+    result = run(*sources, "--temperature", "2", "--report", "report.html")
 
     assert result.exit_code == 0, result.output
-    assert "By source" in Path("report.html").read_text(encoding="utf-8")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "By source" in page
+    curves = page.partition("Bytes per token by source and vocabulary size")[2].partition("</table>")[0]
+    assert [curves.count(f'<td class="text">{name}</td>') for name in ("en", "zh", "&lt;ja&gt;")] == [18, 18, 18]
 
 
 def test_named_sources_may_be_counts() -> None:
@@ -198,11 +202,50 @@ def test_a_training_that_fails_leaves_the_page_as_it_was() -> None:
     assert not [*Path.cwd().glob(".*")]
 
 
-@pytest.mark.parametrize("command", [["train", "--vocab-size", "290"], ["count"]], ids=str)
-@pytest.mark.parametrize("sources", [["-"], ["en.txt", "-"]], ids=str)
-def test_bad_rows_of_stdin_can_not_be_left_out(command: list[str], sources: list[str]) -> None:
-    result = CliRunner().invoke(app, [*command, *sources, "--out", "made", "--skip-bad-rows"], input=b"good\n\xff\n")
+BAD = "good, 低\n".encode() + b"\xff bad\n\r\n\xe4\xbd\n\0 good\n\n" + b"cut off \xe4\xbd"
 
-    assert result.exit_code == 2
-    assert "--skip-bad-rows is for files, and stdin has" in " ".join(result.output.replace("│", " ").split())
+
+def of_stdin(*arguments: str) -> Any:
+    return CliRunner().invoke(app, [*arguments, "--out", "made", "--no-progress"], input=BAD)
+
+
+@pytest.mark.parametrize("files", [[], ["bad.txt", "en.txt"]], ids=str)
+def test_bad_rows_of_stdin_are_counted_and_left_out_as_those_of_a_file(files: list[str]) -> None:
+    Path("bad.txt").write_bytes(BAD)
+    Path("stdin.txt").write_bytes(BAD)
+
+    result = of_stdin("count", *files, "-", "--skip-bad-rows")
+
+    assert result.exit_code == 0, result.output
+    bad = 3 * (1 + files.count("bad.txt"))
+    assert f", {bad} bad rows skipped" in result.stderr
+    counts = hf_bpe.PretokenCounts.load("made")
+    expected = hf_bpe.PretokenCounts.count(files=[*files, "stdin.txt"], skip_bad_rows=True, progress=False)
+    assert counts == expected
+    assert counts.report == expected.report
+    assert counts.report.bad_rows == bad
+
+
+@pytest.mark.parametrize("sources", [["-"], ["--source", "en=en.txt", "--source", "b=-"]], ids=str)
+def test_bad_rows_of_stdin_are_left_out_of_training(sources: list[str]) -> None:
+    result = of_stdin("train", *sources, "--vocab-size", "258", "--min-frequency", "1", "--skip-bad-rows")
+
+    assert result.exit_code == 0, result.output
+    assert ", 3 bad rows skipped" in result.stderr
+
+
+@pytest.mark.parametrize("command", [["train", "--vocab-size", "290"], ["count"]], ids=str)
+def test_bad_rows_of_stdin_are_an_error_unless_they_are_skipped(command: list[str]) -> None:
+    result = of_stdin(*command, "-")
+
+    assert result.exit_code == 1
+    assert "stdin, line 2, isn't UTF-8: invalid start byte" in result.stderr
     assert not Path("made").exists()
+
+
+def test_stdin_with_bad_rows_goes_on_from_its_checkpoint() -> None:
+    where = ("--checkpoint-dir", "stops", "--resume-from", "stops")
+
+    results = [of_stdin("count", "-", "--skip-bad-rows", *where) for _ in range(2)]
+
+    assert all(", 3 bad rows skipped" in result.stderr for result in results)

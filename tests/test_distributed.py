@@ -298,6 +298,7 @@ def test_a_run_that_was_stopped_does_what_is_left(
         ({"files": ["a.txt"]}, "files is for hf_bpe.train"),
         ({"sources": {"a": ["a"]}}, "sources is for hf_bpe.train"),
         ({"checkpoint_dir": "stops"}, "checkpoint_dir is for hf_bpe.train"),
+        ({"num_threads": 2}, "num_threads is for hf_bpe.train: .* on one thread for each task"),
         ({"initial_alphabet": "ab", "limit_alphabet": 1, "alphabet": "characters"}, "limit_alphabet=1 is less"),
     ],
     ids=str,
@@ -309,6 +310,20 @@ def test_options_of_training_are_checked_before_a_cluster_counts(
 
     with pytest.raises(ValueError, match=message):
         distributed.train(["a.txt"], **({"vocab_size": 300, "progress": False} | options))
+
+
+def test_misspelt_keywords_are_refused_before_a_cluster_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("training", "counting"):
+        monkeypatch.setattr(f"hf_bpe.distributed.{module}.count_all", lambda *_, **__: pytest.fail("it counted"))
+
+    with pytest.raises(TypeError, match=r"distributed\.train\(\) got .* 'part_byte'; did you mean 'part_bytes'\?"):
+        distributed.train(["a.txt"], vocab_size=300, part_byte=9)
+    with pytest.raises(TypeError, match=r"distributed\.train\(\) got .* 'min_freq'; did you mean 'min_frequency'\?"):
+        distributed.train(["a.txt"], vocab_size=300, min_freq=9)
+    with pytest.raises(TypeError, match=r"distributed\.count\(\) got .* 'normaliser'; did you mean 'normalizer'\?"):
+        distributed.count(["a.txt"], normaliser="NFC")
+    with pytest.raises(TypeError, match=r"count\(\) got .* 'checkpoint_dir'; it takes alphabet, max_memory, "):
+        distributed.count(["a.txt"], checkpoint_dir="stops")
 
 
 def test_cuts_at_a_length_with_a_unit_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

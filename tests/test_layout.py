@@ -15,7 +15,16 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS: tuple[set[str], ...] = (
     {"_advice", "errors", "byte_alphabet", "characters", "split_patterns", "telling", "_native"},
-    {"compiled", "limits", "parallelism", "pipeline_json", "trainer_settings", "vocabulary_growth", "whole_files"},
+    {
+        "compiled",
+        "keywords",
+        "limits",
+        "parallelism",
+        "pipeline_json",
+        "trainer_settings",
+        "vocabulary_growth",
+        "whole_files",
+    },
     {"character_pipeline", "html_text", "known_encodings", "pipeline_identity", "shown_text", "vocabulary"},
     {"formats", "special_tokens"},
     {
@@ -36,6 +45,7 @@ LAYERS: tuple[set[str], ...] = (
         "batch",
         "counting",
         "learning",
+        "learning_memory",
         "learning_sources",
         "methods",
         "pretoken_counts",

@@ -183,6 +183,47 @@ def test_training_refuses_counts_of_other_settings() -> None:
         hf_bpe.train(["a"], vocab_size=257, progress=False).train_new_from_iterator(counts, vocab_size=258)
 
 
+@pytest.mark.parametrize(
+    "option",
+    [{"text_column": "body"}, {"skip_bad_rows": True}, {"num_threads": 2}],
+    ids=lambda option: next(iter(option)),
+)
+def test_options_of_reading_are_refused_beside_counts(option: dict[str, Any]) -> None:
+    counts = counts_of("low lower")
+    name, value = next(iter(option.items()))
+    told = rf"^{name}={value!r} is for texts, and these counts are made already: leave it out$"
+
+    for source in ({"source": counts}, {"sources": {"a": counts, "b": counts}}):
+        with pytest.raises(ValueError, match=told):
+            hf_bpe.train(**source, vocab_size=258, progress=False, split_pattern="gpt2", **option)
+    mixed = {"a": counts, "b": ["low lower"]}
+    assert len(hf_bpe.train(sources=mixed, vocab_size=258, progress=False, split_pattern="gpt2", **option)) == 258
+
+
+@pytest.mark.parametrize("option", [{"length": 5}, {"num_threads": 2}], ids=lambda option: next(iter(option)))
+def test_options_of_reading_are_refused_beside_counts_to_train_anew_from(option: dict[str, Any]) -> None:
+    tokenizer = hf_bpe.train(["low lower"] * 2, vocab_size=257, progress=False)
+    counts = PretokenCounts.count(["low lower"], tokenizer=tokenizer, progress=False)
+
+    with pytest.raises(ValueError, match=rf"^{next(iter(option))}=\d is for texts, and these counts are made already"):
+        tokenizer.train_new_from_iterator(counts, 258, **option)
+
+
+def test_another_length_of_pretokens_than_that_of_counts_is_refused() -> None:
+    counts = counts_of("low lower", max_pretoken_bytes=9)
+    tokenizer = hf_bpe.train(["low lower"] * 2, vocab_size=257, progress=False, split_pattern="gpt2")
+    told = "don't go together: they have different settings, max_pretoken_bytes 9 and 8"
+
+    for source in ({"source": counts}, {"sources": {"a": counts, "b": ["low"]}}):
+        with pytest.raises(CountsError, match=told):
+            hf_bpe.train(**source, vocab_size=258, max_pretoken_bytes=8, progress=False)
+        with pytest.raises(CountsError, match="max_pretoken_bytes 9 and None"):
+            hf_bpe.train(**source, vocab_size=258, max_pretoken_bytes=None, progress=False)
+    with pytest.raises(CountsError, match=told):
+        tokenizer.train_new_from_iterator(counts, 258, max_pretoken_bytes=8)
+    assert trained(counts, vocab_size=258) == trained(counts, vocab_size=258, max_pretoken_bytes=9)
+
+
 def test_training_anew_takes_the_counts_of_its_own_pipeline() -> None:
     texts = ["low lower lowest"] * 9
     old = hf_bpe.train(texts, vocab_size=260, normalizer="NFC", progress=False)

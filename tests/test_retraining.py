@@ -100,8 +100,12 @@ def test_retraining_equals_upstream_with_its_defaults() -> None:
 def test_settings_that_a_byte_level_vocabulary_cannot_follow_are_refused() -> None:
     with pytest.raises(ValueError, match="limit_alphabet=5 is for vocabularies of characters; this one has all 256"):
         retrain(json.dumps(old_tokenizer()), ["text"], 300, limit_alphabet=5)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'vocabulary'"):
-        retrain(json.dumps(old_tokenizer()), ["text"], 300, vocabulary=5)
+    with pytest.raises(
+        TypeError, match=r"train_new_from_iterator\(\) got an unexpected keyword argument 'dropout'; it t"
+    ):
+        retrain(json.dumps(old_tokenizer()), ["text"], 300, dropout=5)
+    with pytest.raises(TypeError, match=r"argument 'max_tokn_length'; did you mean 'max_token_length'\?"):
+        retrain(json.dumps(old_tokenizer()), ["text"], 300, max_tokn_length=5)
     with pytest.raises(TypeError, match="end_of_word_suffix is a str, got 5"):
         retrain(json.dumps(old_tokenizer()), ["text"], 300, end_of_word_suffix=5)
 

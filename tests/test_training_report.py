@@ -151,8 +151,49 @@ def test_sources_have_a_table_where_there_are_several() -> None:
     table = vocabulary_sizes(report).tables()[1]
 
     size, tokens = report.growth.bytes, report.growth.tokens_at(600)
-    assert table.rows == [["</script>", size, tokens, size / tokens], ["none", 0, 0, None]]
+    assert table.rows == [["</script>", size, tokens, size / tokens, 1.0, 344], ["none", 0, 0, None, 0.0, 0]]
+    assert [column.name for column in table.columns][3:] == [
+        *("bytes per token", "share of the training", "learned tokens that it uses most")
+    ]
     assert "&lt;/script&gt;" in report.to_html()
+
+
+def test_quotas_are_told_where_there_are_some() -> None:
+    sources = {"en": TEXTS, "zh": ["最低的塔和最新的塔\n"] * 5}
+    with pytest.warns(UserWarning, match="are missing: no pair is left"):
+        report = trained(None, sources=sources, quota={"zh": 0.5}).training_report
+
+    table = vocabulary_sizes(report).tables()[1]
+
+    zh = report.sources[1]
+    assert [column.name for column in table.columns][-2:] == ["quota of them", "missing to it"]
+    assert [row[-2:] for row in table.rows] == [[None, 0], [0.5, zh.missing]]
+    assert zh.missing > 0
+
+
+@pytest.mark.parametrize("balance", [{}, {"weights": {"en": 1, "zh": 3, "ja": 2}}, {"temperature": 3}], ids=str)
+def test_each_source_of_three_has_its_own_curve(balance: dict[str, Any]) -> None:
+    sources = {"en": TEXTS[:200], "zh": ["最低的塔和最新的塔\n"] * 50, "ja": ["塔は高い。\n", "低い塔。\n"] * 30}
+    options: dict[str, Any] = {"sources": sources, "vocab_size": 330, "min_frequency": 1, **balance}
+
+    report = trained(None, **options).training_report
+
+    for source in report.sources:
+        assert source.growth is not None
+        assert source.growth.bytes == source.bytes == sum(len(text.encode()) for text in sources[source.name])
+        assert source.growth.sizes == (256, 330)
+        assert source.growth.tokens_at(256) == source.bytes
+        for size in (257, 290, 330):
+            smaller = trained(None, **(options | {"vocab_size": size}))
+            assert source.growth.tokens_at(size) == tokens_of(smaller, sources[source.name])
+    for size, tokens in report.growth.points:
+        assert tokens == sum(source.growth.tokens_at(size) or 0 for source in report.sources if source.growth)
+    table = vocabulary_sizes(report).tables()[2]
+    sizes = vocabulary_sizes(report).sizes()
+    assert [row[:2] for row in table.rows] == [[name, f"{size:,}"] for name in sources for size in sizes]
+    assert [row[3] for row in table.rows if row[1] == "330"] == [source.tokens for source in report.sources]
+    assert "Bytes per token by source and vocabulary size" in report.to_html()
+    assert pickle.loads(pickle.dumps(report)) == report
 
 
 @pytest.mark.parametrize("sizes", [{0: 1}, {1: -1}, {"a": 1}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 import tokenizers
 from tokenizers import AddedToken, trainers
 from trainings import quietly, stdlib_sources, stock_pipeline, stock_training
+from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from hf_bpe import HfBpeTokenizer
 from hf_bpe.errors import SplitPatternError, TokenizerFileError, TrainingError, UnsupportedComponentError
+from hf_bpe.keywords import TOKENIZER_SETTINGS, check_keywords
 from hf_bpe.training import train
 
 
@@ -152,6 +155,47 @@ def test_wrong_settings_are_errors_before_the_corpus_is_read(
 
     with pytest.raises(error, match=re.escape(message)):
         train(corpus(), **({"vocab_size": 300, "progress": False} | options))
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "near"),
+    [
+        ({"max_token_lenght": 5}, "max_token_length"),
+        ({"vocabsize": 5}, "vocab_size"),
+        ({"eos_tokn": "</s>"}, "eos_token"),
+        ({"special_token": "</s>"}, "special_tokens"),
+        ({"special_token": ["</s>"]}, "special_tokens"),
+        ({"eos_tokens": ["</s>"]}, "eos_token"),
+        ({"model_max_lenght": 5}, "model_max_length"),
+        ({"checkpoint": "stops"}, "checkpoint_dir"),
+        ({"weight": {"a": 1}}, "weights"),
+        ({"max_new_bytes": 3, "eos_token": "</s>"}, "max_pretoken_bytes"),
+    ],
+    ids=str,
+)
+def test_misspelt_keywords_are_refused_with_the_nearest_one(misspelt: dict[str, Any], near: str) -> None:
+    name = next(iter(misspelt))
+
+    with pytest.raises(
+        TypeError, match=rf"^train\(\) got an unexpected keyword argument '{name}'; did you mean '{near}'\?$"
+    ):
+        train((pytest.fail("the corpus was read") for _ in "a"), vocab_size=300, progress=False, **misspelt)
+
+
+def test_a_keyword_that_is_near_none_is_refused_with_what_there_is() -> None:
+    with pytest.raises(
+        TypeError, match=r"unexpected keyword argument 'zzz'; it takes .*eos_token, .*vocab_size, weigh"
+    ):
+        train("the the", vocab_size=300, progress=False, zzz=1)
+
+
+def test_every_setting_of_a_tokenizer_is_a_keyword() -> None:
+    upstream = inspect.getsource(PreTrainedTokenizerBase.__init__)
+    popped = set(re.findall(r"kwargs\.pop\(\s*\"(\w+)\"", upstream)) - {"backend", "files_loaded"}  # of loading
+
+    assert len(popped) > 10
+    assert {*popped, *PreTrainedTokenizerBase.SPECIAL_TOKENS_ATTRIBUTES} <= set(TOKENIZER_SETTINGS)
+    check_keywords(dict.fromkeys(popped), also=TOKENIZER_SETTINGS, who="train()")
 
 
 def test_a_corpus_too_small_says_why_the_vocabulary_is() -> None:

@@ -258,13 +258,6 @@ def test_counts_of_other_settings_are_refused() -> None:
         hf_bpe.train(sources=counts, vocab_size=300, progress=False)
 
 
-def test_checkpoints_of_several_sources_are_refused_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match=r"checkpoint_dir and resume_from are for one source: count each .* as sources"
-    ):
-        train({"a": ["a"], "b": ["b"]}, checkpoint_dir=tmp_path)
-
-
 def test_warnings_point_at_the_line_that_trains() -> None:
     cut = "a" * 99
     with pytest.warns(UserWarning, match="counted in parts") as of_counts:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from hf_bpe.cli.output import message, stdin
+
+if TYPE_CHECKING:
+    from hf_bpe.documents import Row
 
 STDIN = "-"
 
@@ -25,11 +28,10 @@ def open_sources(sources: Sequence[str], *, writes: Path | None = None, skip_bad
     Args:
         sources: Files, directories, globs, and `-`.
         writes: A file that will be written when all is read.
-        skip_bad_rows: Whether rows without text are to be left out, which is known of files only.
+        skip_bad_rows: Whether rows without text are to be left out, and counted: of stdin, lines that aren't UTF-8.
 
     Raises:
-        typer.BadParameter: A source doesn't exist, names nothing, or stdin is named twice, mixed with tables, or
-            has bad rows to be left out.
+        typer.BadParameter: A source doesn't exist, names nothing, or stdin is named twice or mixed with tables.
         ValueError: All sources are tables without a byte, or the file to write is one of them.
     """
     from hf_bpe.documents import kind_of
@@ -48,9 +50,9 @@ def open_sources(sources: Sequence[str], *, writes: Path | None = None, skip_bad
     if tables:
         raise typer.BadParameter(f"these sources mix text from stdin and {tables[0]}; train on one kind at a time")
     if skip_bad_rows:
-        raise typer.BadParameter(
-            "--skip-bad-rows is for files, and stdin has to be UTF-8 throughout: write it to a file, and name that"
-        )
+        from hf_bpe.corpus import corpus_of_rows
+
+        return {"source": corpus_of_rows(_rows(paths))}
     return {"source": text_lines(paths)}
 
 
@@ -107,6 +109,17 @@ def text_lines(paths: Sequence[str]) -> Iterator[str]:
 
     for path in paths:
         yield from _decoded(stdin(), "stdin") if path == STDIN else lines_of(Path(path))
+
+
+def _rows(paths: Sequence[str]) -> Iterator[Row]:
+    """Yield the lines as `text_lines` does, and those that aren't UTF-8 as bad rows."""
+    from hf_bpe.documents import decoded, rows_of_lines
+
+    for path in paths:
+        if path == STDIN:
+            yield from (decoded(line, f"stdin, line {number:,}") for number, line in enumerate(stdin(), start=1))
+        else:
+            yield from rows_of_lines(Path(path))
 
 
 def _decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:

@@ -29,11 +29,15 @@ from hf_bpe.distributed.running import (
     use_one_thread,
 )
 from hf_bpe.documents import Documents, open_documents, parts_of
+from hf_bpe.keywords import check_keywords
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits, machine_memory
 from hf_bpe.pretoken_counts import PretokenCounts
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_CUT = ("alphabet", "split_pattern", "normalizer", "pre_tokenizer", "tokenizer", "temporary_directory")
+"""Arguments of `PretokenCounts.count` that mean something on a cluster."""
 
 _FAN = 16
 """How many counts are added at a time."""
@@ -76,13 +80,14 @@ def count(
     Raises:
         ImportError: Ray isn't installed.
         CorpusError: A file or a row is bad; of several the first in order.
-        TypeError: The source is of another type, or the texts are.
+        TypeError: The source is of another type, or the texts are, or a keyword is unknown.
         ValueError: An argument is out of range, or there is no such column.
 
     Example:
         >>> counts = hf_bpe.distributed.count(["corpus/*.parquet"], split_pattern="gpt2")
         >>> counts.save("counts.parquet")
     """
+    check_keywords(cut, count, also=_CUT, who="hf_bpe.distributed.count()")
     counts = count_all(
         source,
         cut | {"text_column": text_column, "max_memory": max_memory, "max_pretoken_bytes": max_pretoken_bytes},

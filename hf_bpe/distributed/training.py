@@ -10,12 +10,16 @@ from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.counting import warn_of_cuts
 from hf_bpe.distributed.counting import count_all
 from hf_bpe.distributed.running import PART_BYTES
+from hf_bpe.keywords import TOKENIZER_SETTINGS, check_keywords
 from hf_bpe.limits import MAX_PRETOKEN_BYTES
 from hf_bpe.pretoken_counts import PretokenCounts
 from hf_bpe.tokenizer import HfBpeTokenizer
 from hf_bpe.training import train as hf_bpe_train
 
-_OF_ONE_PROCESS = ("files", "sources", "weights", "temperature", "quota", "checkpoint_dir", "resume_from", "protected")
+_OF_ONE_PROCESS = (
+    *("files", "sources", "weights", "temperature", "quota", "protected"),
+    *("checkpoint_dir", "resume_from", "num_threads"),
+)
 """Options of `hf_bpe.train` that say what is read, and how."""
 
 
@@ -38,7 +42,7 @@ def train(
 ) -> HfBpeTokenizer:
     """Train a tokenizer: count on all machines, and learn merges on this one.
 
-    The tokenizer is that of `hf_bpe.train` of the same texts. Learning takes about nine times the bytes of the distinct
+    The tokenizer is that of `hf_bpe.train` of the same texts. Learning takes 10 to 25 times the bytes of the distinct
     pretokens in memory, on this machine alone.
 
     Args:
@@ -59,14 +63,19 @@ def train(
 
     Raises:
         ImportError: Ray isn't installed.
+        TypeError: A keyword is unknown.
         Exception: As `count` and `hf_bpe.train`.
 
     Example:
         >>> tokenizer = hf_bpe.distributed.train(["corpus/*.jsonl"], vocab_size=32_000, eos_token="<|endoftext|>")
     """
+    check_keywords(settings, train, hf_bpe_train, also=TOKENIZER_SETTINGS, who="hf_bpe.distributed.train()")
     for name in _OF_ONE_PROCESS:
         if settings.pop(name, None):
-            raise ValueError(f"{name} is for hf_bpe.train: a cluster counts one source, whole and without checkpoints")
+            raise ValueError(
+                f"{name} is for hf_bpe.train: a cluster counts one source, whole, without checkpoints, on one thread "
+                "for each task"
+            )
     for name in ("special_tokens", "initial_alphabet"):
         if settings.get(name) is not None and not isinstance(settings[name], str):
             settings[name] = list(settings[name])  # which may be read once, and is needed twice

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from hf_bpe.documents.finding import expanded, kind_of
 from hf_bpe.documents.parts import Part, columns_of_part, parts_of
-from hf_bpe.documents.reading import BEGINNING, DocumentBatch, Documents, Position, lines_of, open_documents
-from hf_bpe.documents.rows import BadRow, Row
+from hf_bpe.documents.reading import (
+    BEGINNING,
+    DocumentBatch,
+    Documents,
+    Position,
+    lines_of,
+    open_documents,
+    rows_of_lines,
+)
+from hf_bpe.documents.rows import BadRow, Row, decoded
 
 __all__ = [
     "BEGINNING",
@@ -16,9 +24,11 @@ __all__ = [
     "Position",
     "Row",
     "columns_of_part",
+    "decoded",
     "expanded",
     "kind_of",
     "lines_of",
     "open_documents",
     "parts_of",
+    "rows_of_lines",
 ]

@@ -234,9 +234,18 @@ def lines_of(path: Path) -> Iterator[str]:
     Raises:
         CorpusError: A line isn't UTF-8, or is too long.
     """
+    for found in rows_of_lines(path):
+        if isinstance(found, BadRow):
+            raise CorpusError(f"{found.place}: {found.reason}")
+        yield found or ""
+
+
+def rows_of_lines(path: Path) -> Iterator[Row]:
+    """Yield the lines of a text file as `lines_of` does, and those that aren't UTF-8 as bad rows.
+
+    Raises:
+        CorpusError: A line is too long.
+    """
     with opened(path) as (stream, _):
         for row, block in blocks_of_lines(path, stream, MAX_DOCUMENT_BYTES):
-            for found in line_texts(path, row, block):
-                if isinstance(found, BadRow):
-                    raise CorpusError(f"{found.place}: {found.reason}")
-                yield found or ""
+            yield from line_texts(path, row, block)

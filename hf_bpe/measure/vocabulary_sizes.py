@@ -8,6 +8,7 @@ from typing import Any
 
 from hf_bpe.measure.pages import page_of
 from hf_bpe.measure.results import Cell, Column, Result, Table, ratio
+from hf_bpe.training_sources import SourceReport
 from hf_bpe.vocabulary_growth import VocabularyGrowth
 
 HIDDEN_SIZES: Mapping[int, int] = {768: 12, 2048: 24, 4096: 32, 8192: 80}
@@ -15,6 +16,12 @@ HIDDEN_SIZES: Mapping[int, int] = {768: 12, 2048: 24, 4096: 32, 8192: 80}
 
 _ROWS = 20
 _NEXT = 1000
+_GAINS = (
+    Column("vocabulary", "text"),
+    Column("bytes per token", "number"),
+    Column("tokens of the corpus"),
+    Column(f"saved by the next {_NEXT:,}", "share"),
+)
 
 
 @dataclass(frozen=True)
@@ -24,12 +31,12 @@ class VocabularySizes(Result):
     Attributes:
         growth: What learning told.
         hidden_sizes: The hidden sizes of models and their numbers of layers.
-        sources: What is known of each source: its name, bytes and tokens.
+        sources: What each source gave and got, where there are several.
     """
 
     growth: VocabularyGrowth
     hidden_sizes: Mapping[int, int]
-    sources: tuple[tuple[str, int, int], ...] = ()
+    sources: tuple[SourceReport, ...] = ()
 
     @property
     def title(self) -> str:
@@ -47,23 +54,45 @@ class VocabularySizes(Result):
         """Return the gains, the sources where there are several, and the share of embeddings."""
         return [self._gains(), *self._by_source(), self._shares(1), self._shares(2)]
 
-    def _gains(self) -> Table:
+    def _rows_of(self, growth: VocabularyGrowth) -> list[list[Cell]]:
         rows: list[list[Cell]] = []
         for size in self.sizes():
-            tokens = self.growth.tokens_at(size) or 0
-            rows.append([f"{size:,}", ratio(self.growth.bytes, tokens), round(tokens), self.growth.gain_at(size)])
-        columns = [
-            Column("vocabulary", "text"),
-            Column("bytes per token", "number"),
-            Column("tokens of the corpus"),
-            Column(f"saved by the next {_NEXT:,}", "share"),
-        ]
-        return Table("Bytes per token by vocabulary size", columns, rows, plotted=["bytes per token"])
+            tokens = growth.tokens_at(size) or 0
+            rows.append([f"{size:,}", ratio(growth.bytes, tokens), round(tokens), growth.gain_at(size)])
+        return rows
+
+    def _gains(self) -> Table:
+        rows = self._rows_of(self.growth)
+        return Table("Bytes per token by vocabulary size", _GAINS, rows, plotted=["bytes per token"])
 
     def _by_source(self) -> list[Table]:
-        rows = [[name, size, tokens, ratio(size, tokens)] for name, size, tokens in self.sources]
-        columns = [Column("source", "text"), Column("bytes"), Column("tokens"), Column("bytes per token", "number")]
-        return [Table("By source", columns, rows, plotted=["bytes per token"])] if rows else []
+        if not self.sources:
+            return []
+        rows: list[list[Cell]] = [
+            [part.name, part.bytes, part.tokens, ratio(part.bytes, part.tokens), part.share, part.used_most]
+            for part in self.sources
+        ]
+        columns = [
+            Column("source", "text"),
+            Column("bytes"),
+            Column("tokens"),
+            Column("bytes per token", "number"),
+            Column("share of the training", "share"),
+            Column("learned tokens that it uses most"),
+        ]
+        if any(part.quota is not None for part in self.sources):
+            columns += [Column("quota of them", "share"), Column("missing to it")]
+            rows = [[*row, part.quota, part.missing] for row, part in zip(rows, self.sources, strict=True)]
+        return [Table("By source", columns, rows, plotted=["bytes per token"]), self._gains_by_source()]
+
+    def _gains_by_source(self) -> Table:
+        rows: list[list[Cell]] = []
+        for part in self.sources:
+            if part.growth is not None and part.bytes:
+                rows += [[part.name, *row] for row in self._rows_of(part.growth)]
+        size, ratios, _, gain = _GAINS
+        columns = [Column("source", "text"), size, ratios, Column("tokens of the source"), gain]
+        return Table("Bytes per token by source and vocabulary size", columns, rows, plotted=["bytes per token"])
 
     def _shares(self, matrices: int) -> Table:
         columns = [Column("vocabulary", "text")]
@@ -102,8 +131,7 @@ def vocabulary_sizes(report: Any, *, hidden_sizes: Mapping[int, int] | None = No
     for number in [number for model in models.items() for number in model]:
         if not isinstance(number, int) or number < 1:
             raise ValueError(f"hidden_sizes maps hidden sizes to numbers of layers, got {hidden_sizes!r}.")
-    sources = tuple((part.name, part.bytes, part.tokens) for part in getattr(report, "sources", ()))
-    return VocabularySizes(growth, models, sources)
+    return VocabularySizes(growth, models, tuple(getattr(report, "sources", ())))
 
 
 def page_of_training(report: Any, *, hidden_sizes: Mapping[int, int] | None = None) -> str:

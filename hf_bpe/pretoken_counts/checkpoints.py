@@ -7,7 +7,6 @@ A folder holds the last two that are whole, so that one that is damaged has one 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,10 +17,12 @@ from hf_bpe._native import SortedCounts
 from hf_bpe.errors import CountsError
 from hf_bpe.limits import CountingLimits
 from hf_bpe.pretoken_counts import storage
+from hf_bpe.telling import warn
 from hf_bpe.whole_files import leftovers, locked
 
 _KEPT = 2
 _NAME = re.compile(r"checkpoint-([0-9]+)\.parquet")
+_NAME_OF_A_SOURCE = re.compile(r"source-([0-9]+)")  # names of sources may hold what those of folders can't
 
 
 @dataclass(frozen=True)
@@ -88,13 +89,20 @@ class CheckpointFolder:
                 self._damaged.add(path)
                 continue
             for told in damaged:
-                warnings.warn(f"{told} The one before it is gone on from: {path.name}.", stacklevel=2)
+                warn(f"{told} The one before it is gone on from: {path.name}.")
             return Checkpoint(path, counts, details)
         if damaged:
             raise CountsError(
                 f"no checkpoint in {self.path} is whole, so that nothing can be gone on with: {damaged[0]}"
             )
         return None
+
+    def would_be_written_over(self) -> CountsError:
+        """Return what to raise where this folder has checkpoints that aren't to be gone on from."""
+        return CountsError(
+            f"{self.path} holds checkpoints; pass resume_from={str(self.path)!r} (--resume-from) to go on from them, "
+            "or remove them."
+        )
 
     def write(self, counts: SortedCounts, details: Mapping[str, Any]) -> None:
         """Write a checkpoint, and remove all but the one before it that is whole.
@@ -112,6 +120,17 @@ class CheckpointFolder:
             raise _told(error, self.path, f"no checkpoint can be written, and {kept}") from None
         for old in {*files} - {*whole[: _KEPT - 1]}:
             old.unlink(missing_ok=True)
+
+
+def folder_of_source(path: Path, number: int) -> Path:
+    """Return the folder in `path` for one source of several, counted from 1."""
+    return path / f"source-{number}"
+
+
+def folders_of_sources(path: Path) -> list[Path]:
+    """Return the folders of single sources in `path` that hold checkpoints."""
+    named = [folder for folder in path.glob("source-*/") if _NAME_OF_A_SOURCE.fullmatch(folder.name)]
+    return sorted(folder for folder in named if CheckpointFolder(folder).files())
 
 
 def _number(path: Path) -> int:

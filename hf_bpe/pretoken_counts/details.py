@@ -12,6 +12,7 @@ from hf_bpe.errors import CountsError, HfBpeError
 from hf_bpe.pretoken_counts.settings import CountSettings
 
 _LEAST_LENGTH = 4  # room for any character
+_LATER = {"spilled_bytes": 0}  # what files of earlier versions don't say, and what that means
 
 
 def settings_of(path: Path, details: Mapping[str, Any]) -> CountSettings:
@@ -34,12 +35,12 @@ def settings_of(path: Path, details: Mapping[str, Any]) -> CountSettings:
 
 
 def report_of(path: Path, details: Mapping[str, Any]) -> CountingReport:
-    """Return what was read when these counts were made.
+    """Return what was read when these counts were made. What earlier versions didn't keep is 0.
 
     Raises:
         CountsError: A number is missing, or is none.
     """
-    numbers = {field.name: _found(path, details, field.name) for field in fields(CountingReport)}
+    numbers = {field.name: _found(path, _LATER | dict(details), field.name) for field in fields(CountingReport)}
     for name, number in numbers.items():
         if not _is_count(number):
             raise _wrong(path, name, number)

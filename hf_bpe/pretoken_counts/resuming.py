@@ -16,10 +16,12 @@ from typing import Any
 from hf_bpe._native import Counter, SortedCounts
 from hf_bpe.bookmarks import Digest, replayed
 from hf_bpe.corpus import Corpus
-from hf_bpe.counting import CountingReport, count_corpus
+from hf_bpe.counting import CountingReport, count_corpus, taken
 from hf_bpe.errors import CountsError
 from hf_bpe.limits import CountingLimits
-from hf_bpe.pretoken_counts.checkpoints import Checkpoint, CheckpointFolder
+from hf_bpe.pretoken_counts.checkpoints import Checkpoint, CheckpointFolder, folders_of_sources
+from hf_bpe.pretoken_counts.details import report_of
+from hf_bpe.pretoken_counts.identities import NamedIdentities, check_identity
 from hf_bpe.pretoken_counts.settings import CountSettings
 from hf_bpe.text_batches import Batch
 
@@ -36,12 +38,16 @@ class Checkpoints:
         seconds: How often.
         resume_from: The folder whose newest one is gone on from; None to begin with the first text.
         may_begin: Whether there may be none to go on from, as that is the folder where they are asked to be written.
+        name: Of one source of several: what it is called.
+        sources: Of one source of several: what all of them are. Each checkpoint tells that.
     """
 
     folder: Path
     seconds: float
     resume_from: Path | None = None
     may_begin: bool = True
+    name: str | None = None
+    sources: NamedIdentities | None = None
 
     @classmethod
     def of(
@@ -97,12 +103,9 @@ def count_with_checkpoints(
     third = replace(limits, max_memory=limits.max_memory // 3)
     with _folders(checkpoints) as (target, source):
         if target.files() and (source is None or source.path != target.path):
-            raise CountsError(
-                f"{target.path} holds checkpoints; pass resume_from={str(target.path)!r} (--resume-from) to go on from "
-                "them, or remove them."
-            )
+            raise target.would_be_written_over()
         saved = None if source is None else source.newest(third)
-        run = _Run(make_counter(third), corpus, target, checkpoints.seconds, settings, third)
+        run = _Run(make_counter(third), corpus, target, checkpoints, settings, third)
         if saved is not None:
             run.go_on(saved)
         return run.counted(progress=progress)
@@ -112,16 +115,31 @@ def count_with_checkpoints(
 def _folders(checkpoints: Checkpoints) -> Iterator[tuple[CheckpointFolder, CheckpointFolder | None]]:
     """Give the folder to write to and the one to go on from, which is looked at before anything is made."""
     source = checkpoints.resume_from
+    for folder in {checkpoints.folder, source or checkpoints.folder}:
+        if folders_of_sources(folder):
+            raise CountsError(
+                f"{folder} holds checkpoints of several sources, and one source is given: pass sources={{...}} "
+                "(--source NAME=SOURCE) as before, or another folder."
+            )
     if source is not None and not checkpoints.may_begin:
-        if not source.is_dir():
-            raise CountsError(f"there is no folder {str(source)!r} to go on from.")
-        if not CheckpointFolder(source).files():
-            raise CountsError(f"there is no checkpoint in {source} to go on from.")
+        check_begun(source)
     with CheckpointFolder.opened(checkpoints.folder) as target:
         if source is None or source.resolve() == checkpoints.folder.resolve():
             yield target, None if source is None else target
         else:
             yield target, CheckpointFolder(source)
+
+
+def check_begun(folder: Path) -> None:
+    """Raise unless there is a checkpoint in a folder.
+
+    Raises:
+        CountsError: There is none.
+    """
+    if not folder.is_dir():
+        raise CountsError(f"there is no folder {str(folder)!r} to go on from.")
+    if not CheckpointFolder(folder).files():
+        raise CountsError(f"there is no checkpoint in {folder} to go on from.")
 
 
 class _Run:
@@ -132,12 +150,12 @@ class _Run:
         counter: Counter,
         corpus: Corpus,
         folder: CheckpointFolder,
-        seconds: float,
+        checkpoints: Checkpoints,
         settings: CountSettings,
         limits: CountingLimits,
     ) -> None:
         self._counter, self._corpus, self._folder = counter, corpus, folder
-        self._seconds, self._settings, self._limits = seconds, settings, limits
+        self._checkpoints, self._settings, self._limits = checkpoints, settings, limits
         self._identity = corpus.bookmark.identity()
         self._counts: SortedCounts | None = None  # up to the last checkpoint
         self._before = CountingReport()
@@ -159,13 +177,12 @@ class _Run:
             )
         made = CountSettings(**{field.name: saved.details[field.name] for field in fields(CountSettings)})
         made.check_same(self._settings, what=f"{saved.path} can't be gone on from")
-        _check_identity(saved.path, told["identity"], self._identity)
+        check_identity(saved.path, told["identity"], self._identity)
         self._counts = saved.counts
-        self._before = CountingReport(**{field.name: saved.details[field.name] for field in fields(CountingReport)})
-        self._complete = told["complete"]
+        self._before = report_of(saved.path, saved.details)
+        self._complete, self._place = told["complete"], told["place"]
         if self._complete and not self._corpus.bookmark.hashed:
             return
-        self._place = told["place"]
         bookmark = self._corpus.bookmark
         batches = None
         if bookmark.batches_from is not None and self._place is not None:
@@ -179,22 +196,22 @@ class _Run:
     def counted(self, *, progress: bool) -> tuple[SortedCounts, CountingReport]:
         """Count what is left, and return everything."""
         if self._complete and self._counts is not None:
-            return self._counts, self._before
+            return (self._counts, self._before) if self._folder.files() else self._save(self._before, complete=True)
         report = count_corpus(
             self._counter, self._corpus, progress=progress, before=self._before, after=self._after_batch
         )
-        return self._save(report, complete=True), report
+        return self._save(report, complete=True)
 
     def _after_batch(self, batch: Batch, report: CountingReport) -> None:
         bookmark = self._corpus.bookmark
         if bookmark.hashed:
             self._digest.add(batch)
         inside = bookmark.batches_from is not None and bookmark.place is None
-        if not inside and time.monotonic() - self._saved >= self._seconds:
+        if not inside and time.monotonic() - self._saved >= self._checkpoints.seconds:
             self._save(report, complete=False)
 
-    def _save(self, report: CountingReport, *, complete: bool) -> SortedCounts:
-        new = self._counter.take_sorted()
+    def _save(self, report: CountingReport, *, complete: bool) -> tuple[SortedCounts, CountingReport]:
+        new, report = taken(self._counter, report, self._before)
         parts = [new] if self._counts is None else [self._counts, new]
         if len(parts) > 1:
             new = SortedCounts.sum([(part, 1, 1) for part in parts], **self._limits.memory_arguments())
@@ -209,37 +226,11 @@ class _Run:
             "digest": self._digest.hexdigest,
             "complete": complete,
         }
-        details = asdict(self._settings) | asdict(report) | {"sources": [], "checkpoint": where}
+        if self._checkpoints.sources is not None:
+            where["sources"] = self._checkpoints.sources
+        names = [] if self._checkpoints.name is None else [self._checkpoints.name]
+        details = asdict(self._settings) | asdict(report) | {"sources": names, "checkpoint": where}
         details["split_pattern"] = self._settings.split_pattern
         self._folder.write(new, details)
         self._saved = time.monotonic()
-        return new
-
-
-def _check_identity(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Raise unless two sources are the same by what they tell of themselves.
-
-    Raises:
-        CountsError: They aren't. The message names what differs.
-    """
-    if before == now:
-        return
-    name = next(name for name in [*now, *before] if before.get(name) != now.get(name))
-    if name == "files":
-        raise CountsError(f"{path} can't be gone on from: {_changed_file(before['files'], now['files'])}.")
-    raise CountsError(
-        f"{path} can't be gone on from: its source had {name}={before.get(name)!r}, and this one has "
-        f"{name}={now.get(name)!r}."
-    )
-
-
-def _changed_file(before: list[Any], now: list[Any]) -> str:
-    """Return what has become of the first file that isn't as it was."""
-    for (old, *was), (new, *found) in zip(before, now, strict=False):
-        if old != new:
-            return f"file {old} was counted where {new} comes now"
-        if was[0] != found[0]:
-            return f"file {old} had {was[0]:,} bytes and has {found[0]:,}"
-        if was[1] != found[1]:
-            return f"file {old} was written to since: its time of modification is another one"
-    return f"there were {len(before):,} files and there are {len(now):,}"
+        return new, report

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,17 @@ def read(path: Path, limits: CountingLimits) -> tuple[SortedCounts, dict[str, An
     return read_from(path, path, limits)
 
 
+def details_of(path: Path) -> dict[str, Any]:
+    """Return what a file says beside its counts, which stay unread.
+
+    Raises:
+        CountsError: The file is damaged where it says it, or holds no counts.
+    """
+    with closing(_chunks(path, path)) as chunks:
+        details, _ = next(chunks)
+    return details
+
+
 def read_from(source: Any, path: Path, limits: CountingLimits) -> tuple[SortedCounts, dict[str, Any]]:
     """Return what `read` does of a path or a buffer of Arrow, which messages call `path`."""
     builder = SortedCountsBuilder(**limits.memory_arguments())
@@ -88,7 +100,7 @@ def read_from(source: Any, path: Path, limits: CountingLimits) -> tuple[SortedCo
     return counts, details
 
 
-def _chunks(source: Any, path: Path) -> Iterator[tuple[dict[str, Any], tuple[bytes, bytes, bytes]]]:
+def _chunks(source: Any, path: Path) -> Generator[tuple[dict[str, Any], tuple[bytes, bytes, bytes]], None, None]:
     """Yield the rows of a file part by part, no rows at first, each with what the file says beside them."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 
 use super::train::polled;
 use crate::train::Unit;
-use crate::train::sorted::{Cursor, MemoryLimit, Sorted, SortedBuilder, Weight};
+use crate::train::sorted::{Cursor, MemoryLimit, Sorted, SortedBuilder, Weight, merge};
 
 /// How many bytes of pretokens a chunk has, give or take one.
 const CHUNK_BYTES: usize = 4 << 20;
@@ -64,6 +64,19 @@ impl SortedCounts {
             .collect();
         let bound = bound(max_memory, temporary_directory);
         Ok(Self::new(polled(py, |poll| Sorted::sum(&parts, &bound, poll))?))
+    }
+
+    /// How many bytes the distinct pretokens of several counts have, those of more than one once.
+    #[staticmethod]
+    fn distinct_bytes(py: Python<'_>, parts: Vec<Py<Self>>) -> PyResult<u64> {
+        let cursors = parts.iter().map(|part| part.get().sorted.cursor()).collect();
+        let mut bytes = 0;
+        let mut visit = |pretoken: &[u8], _| {
+            bytes += pretoken.len() as u64;
+            Ok(())
+        };
+        polled(py, |poll| merge(cursors, &mut visit, poll))?;
+        Ok(bytes)
     }
 
     fn __len__(&self) -> usize {

@@ -195,6 +195,11 @@ impl Counter {
         Ok(py.detach(|| self.counts.distinct())?)
     }
 
+    /// How many bytes the distinct pretokens have.
+    fn distinct_bytes(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(py.detach(|| self.counts.distinct_bytes())?)
+    }
+
     /// Learns a vocabulary; returns its tokens by id, and the merges by rank.
     ///
     /// `characters` says that pretokens are cut into characters, not into bytes. The initial alphabet is all bytes, or

@@ -162,6 +162,13 @@ impl Counter {
         Ok((bytes, symbols))
     }
 
+    /// How many bytes the distinct pretokens have.
+    pub fn distinct_bytes(&self) -> Result<u64> {
+        let mut bytes = 0;
+        self.for_each(|pretoken, _| bytes += pretoken.len() as u64)?;
+        Ok(bytes)
+    }
+
     /// How many pretokens were longer than allowed, and counted in parts.
     pub fn cut_pretokens(&self) -> u64 {
         self.cutting.cut()
