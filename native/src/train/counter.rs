@@ -42,6 +42,10 @@ pub struct Counter {
     round: AtomicUsize,
 }
 
+/// A small table on its way: see [`Counter::uncounted`].
+#[derive(Debug)]
+pub struct Uncounted(Counts);
+
 /// What a batch held.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct BatchReport {
@@ -54,7 +58,8 @@ pub struct BatchReport {
 }
 
 impl BatchReport {
-    fn and(self, other: Self) -> Self {
+    /// Both together.
+    pub fn and(self, other: Self) -> Self {
         Self {
             texts: self.texts + other.texts,
             nulls: self.nulls + other.nulls,
@@ -115,6 +120,31 @@ impl Counter {
         poll: &mut dyn FnMut() -> bool,
     ) -> Result<BatchReport> {
         self.count_rows(pretokenize, column.len, &|row| column.get(row), pool, poll)
+    }
+
+    /// A small table for pretokens that come one by one, to be given back.
+    pub fn uncounted(&self) -> Result<Uncounted> {
+        Ok(Uncounted(lock(&self.small)?.pop().unwrap_or_default()))
+    }
+
+    /// Counts one pretoken, which isn't too long, in a small table.
+    pub fn add(&self, uncounted: &mut Uncounted, pretoken: &[u8]) -> Result<()> {
+        uncounted.0.add(pretoken, 1);
+        match uncounted.0.is_larger_than(self.small_limit) {
+            true => self.flush(&mut uncounted.0),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes a small table back: what is in it belongs to the counts from now on.
+    pub fn give_back(&self, uncounted: Uncounted) -> Result<()> {
+        lock(&self.small)?.push(uncounted.0);
+        Ok(())
+    }
+
+    /// How long pretokens are cut.
+    pub fn cutting(&self) -> &Cutting {
+        &self.cutting
     }
 
     /// Counts pretokens that were counted elsewhere.
