@@ -13,6 +13,7 @@ use super::step::Step;
 
 /// Characters that begin a part.
 const BEGINS: &[RangeInclusive<char>] = &[
+    '\n'..='\n',
     ' '..='~',
     'À'..='Ö',
     'α'..='ρ',
@@ -26,6 +27,8 @@ const BEGINS: &[RangeInclusive<char>] = &[
     'ァ'..='ヺ',
     '一'..='龥',
     '가'..='힣',
+    '🌀'..='🗿',
+    '😀'..='🙏',
 ];
 
 impl Normalizer {

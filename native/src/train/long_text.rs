@@ -238,3 +238,6 @@ fn note(failed: &mut Option<Error>, counted: Result<()>) {
         failed.get_or_insert(error);
     }
 }
+
+#[cfg(test)]
+mod tests;
