@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from hf_bpe.documents.finding import expanded, kind_of
+from hf_bpe.documents.long_rows import LONG_BYTES
 from hf_bpe.documents.parts import Part, columns_of_part, parts_of
 from hf_bpe.documents.reading import BEGINNING, DocumentBatch, Documents, Position, lines_of, open_documents
 from hf_bpe.documents.rows import BadRow, Row
 
 __all__ = [
     "BEGINNING",
+    "LONG_BYTES",
     "BadRow",
     "DocumentBatch",
     "Documents",

@@ -4,9 +4,11 @@
 
 use std::ops::Range;
 
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PySlice, PyString};
 
+use super::arrow::GivenColumn;
 use super::text::Text;
 use super::train::Counter;
 use crate::train::LongText;
@@ -41,10 +43,42 @@ impl Counter {
             if end < length && is_half(text, end - 1, HIGH)? && is_half(text, end, LOW)? {
                 end += 1;
             }
-            let part = text.get_item(PySlice::new(text.py(), start as isize, end as isize, 1))?;
+            let part = slice(text, start..end)?;
             start = end;
             Ok(Some(part))
         })
+    }
+
+    /// Counts a column of one long text, which isn't copied as a whole; none where it is another column, or damaged.
+    pub(super) fn count_cell(
+        &self,
+        data: &Bound<'_, PyAny>,
+        column: &GivenColumn,
+    ) -> PyResult<Option<BatchReport>> {
+        let (py, length) = (data.py(), column.0.item_count());
+        if self.between_added_tokens || length < LONG * self.part_size || !is_one_row(py, column)? {
+            return Ok(None);
+        }
+        let Some(mut long) = LongText::new(&self.counts, &self.pipeline, self.part_size)? else {
+            return Ok(None);
+        };
+        let mut start = 0;
+        while start < length {
+            let end = (start + self.part_size.max(4)).min(length);
+            let part = PyBuffer::<u8>::get(&slice(data, start..end)?)?.to_vec(py)?;
+            let whole = match std::str::from_utf8(&part) {
+                Ok(text) => text,
+                // The last character is cut, or the text is damaged: then the whole column says where.
+                Err(error) if error.error_len().is_none() && end < length => {
+                    std::str::from_utf8(&part[..error.valid_up_to()]).unwrap_or_default()
+                }
+                Err(_) => return Ok(None),
+            };
+            py.detach(|| long.push(whole))?;
+            py.check_signals()?;
+            start += whole.len();
+        }
+        Ok(Some(py.detach(|| long.finish())?))
     }
 
     /// Counts a text of which an iterator gives the parts.
@@ -76,6 +110,43 @@ impl Counter {
         }
         Ok(py.detach(|| long.finish())?)
     }
+}
+
+/// Whether a column is one row, which isn't null and has all of the data.
+fn is_one_row(py: Python<'_>, column: &GivenColumn) -> PyResult<bool> {
+    let (data, offsets, validity, data_start, first_bit, length, large) = column;
+    let width = if *large { 8 } else { 4 };
+    if *length != 1 || offsets.item_count() != 2 * width {
+        return Ok(false);
+    }
+    if let Some(validity) = validity
+        && !validity
+            .to_vec(py)?
+            .get(first_bit / 8)
+            .is_some_and(|bits| bits >> (first_bit % 8) & 1 == 1)
+    {
+        return Ok(false);
+    }
+    let offset = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |sum, &byte| sum << 8 | u64::from(byte))
+    };
+    let offsets = offsets.to_vec(py)?;
+    let (start, end) = offsets.split_at(width);
+    let whole = (*data_start as u64, (data_start + data.item_count()) as u64);
+    Ok((offset(start), offset(end)) == whole)
+}
+
+/// A part of a `str` or a buffer of bytes.
+fn slice<'py>(whole: &Bound<'py, PyAny>, range: Range<usize>) -> PyResult<Bound<'py, PyAny>> {
+    whole.get_item(PySlice::new(
+        whole.py(),
+        range.start as isize,
+        range.end as isize,
+        1,
+    ))
 }
 
 /// Whether a half of a pair of surrogates stands at a place of a text.

@@ -121,7 +121,7 @@ impl Counter {
     fn count_arrow(
         &self,
         py: Python<'_>,
-        data: PyBuffer<u8>,
+        data: &Bound<'_, PyAny>,
         offsets: PyBuffer<u8>,
         validity: Option<PyBuffer<u8>>,
         data_start: usize,
@@ -129,7 +129,11 @@ impl Counter {
         length: usize,
         large: bool,
     ) -> PyResult<(u64, u64, u64)> {
-        let column = (data, offsets, validity, data_start, first_bit, length, large);
+        let buffer = PyBuffer::get(data)?;
+        let column = (buffer, offsets, validity, data_start, first_bit, length, large);
+        if let Some(report) = self.count_cell(data, &column)? {
+            return Ok(told_of(report));
+        }
         let column = OwnedColumn::new(py, column)?;
         let column = column.strings();
         let report = polled(py, |poll| {
