@@ -17,7 +17,7 @@ import hf_bpe
 from hf_bpe import corpus as corpus_module
 from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.columns import column_of, ends_of
-from hf_bpe.documents import BadRow, open_documents, parts_of, streams
+from hf_bpe.documents import BadRow, Documents, open_documents, parts_of, streams
 from hf_bpe.documents import reading as reading_module
 from hf_bpe.errors import CorpusError
 from hf_bpe.pipeline_json import byte_level_pipeline, counting_pipeline
@@ -66,17 +66,18 @@ def counted(counts: Counter, count: Callable[[Counter], tuple[int, int, int]]) -
 def test_a_text_in_slices_counts_as_the_whole(pattern: str, normalizer: Any) -> None:
     for seed in range(40):
         text = hostile_text(seed)
+        parts = [text[at : at + 50] for at in range(0, len(text), 50)]
         for size in (1 + seed % 7, 1 + seed % 64):
-            options = {"max_pretoken_bytes": 4 + seed}
-            whole = pattern_counter(pattern, normalizer, **options)
-            sliced = pattern_counter(pattern, normalizer, part_size=size, **options)
-            parts = [text[at : at + 50] for at in range(0, len(text), 50)]
+            whole, sliced, parted = (
+                pattern_counter(pattern, normalizer, part_size=part_size, max_pretoken_bytes=4 + seed)
+                for part_size in (1 << 18, size, size)
+            )
 
-            expected = counted(whole, lambda counts: counts.count([text]))
+            expected = whole.count([text])
 
-            assert counted(sliced, lambda counts: counts.count([text])) == expected
-            parted = pattern_counter(pattern, normalizer, part_size=size, **options)
-            assert counted(parted, lambda counts: counts.count_parts(iter(parts))) == expected
+            assert sliced.count([text]) == parted.count_parts(iter(parts)) == expected
+            assert sliced.counts() == parted.counts() == whole.counts()
+            assert sliced.cut_pretokens == parted.cut_pretokens == whole.cut_pretokens
 
 
 def test_long_texts_among_short_ones_are_all_counted() -> None:
@@ -88,9 +89,10 @@ def test_long_texts_among_short_ones_are_all_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["\ud83d\ude00" * 50, "a\ud83d" * 50, "\ude00\ud83d" * 50, "\ud83d" * 60, "語\ud83d\ud83d\ude00" * 30]
+    "units", [[0xD83D, 0xDE00], [97, 0xD83D], [0xDE00, 0xD83D], [0xD83D], [0x8A9E, 0xD83D, 0xD83D, 0xDE00]]
 )
-def test_surrogates_in_slices_become_what_they_do_in_the_whole(text: str) -> None:
+def test_surrogates_in_slices_become_what_they_do_in_the_whole(units: list[int]) -> None:
+    text = "".join(map(chr, units)) * 60
     expected = counted(counter(), lambda counts: counts.count([text]))
 
     for size in range(1, 5):
@@ -204,14 +206,53 @@ def _rows(path: Path) -> list[Any]:
     return rows
 
 
+JSON_LINES = [
+    b'{"text": "' + "語".encode() * 30 + b'"}',
+    b'{"text": "a\\ud83d\\ude00\\n' + b"x" * 40 + b'", "more": [1, 2]}',
+    b'  {"text": "' + b"y" * 40 + b'"}',
+    b" " * 40,
+    b'{"text": null, "more": "' + b"z" * 40 + b'"}',
+    b'{"other": "' + b"z" * 40 + b'"}',
+    b'{"text": "' + b"x" * 40 + b'\xff"}',
+    b'{"text": "' + b"x" * 40 + b"\xe8\xaa",
+    b'{"text": "' + b"x" * 40 + b'\xed\xa0\x80"}',
+    b'{"text": "' + b"x" * 40,
+    b"\xef\xbb\xbf" + b'{"text": "' + b"x" * 40 + b'"}',
+    '{"text": "in UTF-16, line end and all"}'.encode("utf-16-be"),
+    b"[" + b"1, " * 20 + b"1]",
+]
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b'\n{"text": "last"}'])
+@pytest.mark.parametrize("number", range(len(JSON_LINES)))
+def test_a_long_line_of_json_is_what_a_short_one_is(number: int, end: bytes, tmp_path: Path, tiny: None) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"text": "first"}\n' + JSON_LINES[number] + end)
+    documents = open_documents([path])
+
+    found = [row for rows, _ in documents.columns(long_bytes=16) for row in _as_list(rows)]
+
+    assert found == _rows(path)
+    assert len(found) == 2 + end.endswith(b"}")
+
+
+def _as_list(found: Any) -> list[Any]:
+    assert isinstance(found, list)
+    return found
+
+
 def test_a_long_line_may_be_too_long_as_well(tmp_path: Path, tiny: None) -> None:
     path = tmp_path / "a.txt"
     path.write_text("one\n" + "x" * 500 + "\n")
     for skips in (False, True):
         documents = open_documents([path], max_document_bytes=100, skip_bad_rows=skips)
         with pytest.raises(CorpusError, match="line 2, has more than 100 bytes; raise max_document_bytes"):
-            for found, _ in documents.columns(long_bytes=16):
-                list(getattr(found, "parts", []))
+            _read(documents)
+
+
+def _read(documents: Documents) -> None:
+    for found, _ in documents.columns(long_bytes=16):
+        list(getattr(found, "parts", []))
 
 
 def test_parts_of_a_file_have_its_long_lines(tmp_path: Path, tiny: None) -> None:

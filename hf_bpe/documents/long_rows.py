@@ -1,4 +1,4 @@
-"""A line of a text file that is read part by part, and is never whole in memory.
+"""A line that is read part by part: of a text file it is never whole in memory, of JSON it is there once.
 
 A line that isn't UTF-8 is a bad row, wherever in it that shows. Where bad rows are left out, nothing of such a line may
 have been handed on before, so there a line is looked through first, and waits in a temporary file meanwhile.
@@ -10,6 +10,7 @@ import codecs
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import IO
 
 from hf_bpe.documents.rows import BadRow
@@ -49,6 +50,26 @@ def long_row(line: LongLine, place: str, check: Callable[[BadRow], BadRow], *, s
         kept.close()
         raise
     return LongText(_read_and_closed(kept, place, check))
+
+
+def joined(line: LongLine) -> str | bytes:
+    """Return a line that a reader of JSON takes whole, as text, so that its bytes are not held beside that.
+
+    A line that isn't UTF-8, or doesn't begin as an object does, stays bytes: that reader tells what is wrong with it.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    parts: list[str] = []
+    blocks = filter(None, line)
+    for block, final in chain(((block, False) for block in blocks), [(b"", True)]):
+        held = decoder.getstate()[0]
+        is_odd = not parts and (not block.startswith(b"{") or 0 in block[:4])
+        try:
+            parts.append("" if is_odd else decoder.decode(block, final))
+        except UnicodeDecodeError:
+            is_odd = True
+        if is_odd:
+            return b"".join([*(part.encode() for part in parts), held, block, *blocks])
+    return "".join(parts)
 
 
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:

@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hf_bpe.documents import tables
 from hf_bpe.documents.finding import expanded, kind_of
-from hf_bpe.documents.long_rows import long_row
-from hf_bpe.documents.rows import BadRow, Row, Rows, array_of_lines, decoded, json_texts, line_place, line_texts
+from hf_bpe.documents.long_rows import joined, long_row
+from hf_bpe.documents.rows import (
+    BadRow,
+    Row,
+    Rows,
+    array_of_lines,
+    decoded,
+    json_text,
+    json_texts,
+    line_place,
+    line_texts,
+)
 from hf_bpe.documents.streams import BLOCK_BYTES, LongLine, SupportsRead, blocks_and_long_lines, blocks_of_lines, opened
 from hf_bpe.errors import CorpusError
 from hf_bpe.text_batches import LongText
@@ -104,8 +114,8 @@ class Documents:
     ) -> Iterator[tuple[pa.Array | list[Row] | LongText, Position]]:
         """Yield all documents from `start` on, and where those after them begin.
 
-        They come as Arrow arrays of strings where that needs no Python object for each, else as rows. A line of a text
-        file that has `long_bytes` or more is a text of its own, to be read before the next documents are.
+        They come as Arrow arrays of strings where that needs no Python object for each, else as rows. A line that has
+        `long_bytes` or more comes alone: of a text file as a text to be read before the next documents are.
 
         Raises:
             CorpusError: As `batches`, but for bad rows: those are for `check` to judge.
@@ -138,7 +148,6 @@ class Documents:
         Raises:
             CorpusError: A line is too long.
         """
-        long_bytes = long_bytes if kind_of(path) == "text" else None
         block_bytes = self.column_bytes(path)
         return blocks_and_long_lines(path, stream, self.max_document_bytes, block_bytes, first, long_bytes=long_bytes)
 
@@ -156,6 +165,8 @@ class Documents:
 
     def column_of_lines(self, path: Path, row: int, block: bytes | LongLine) -> pa.Array | list[Row] | LongText:
         """Return the documents of whole lines, the first of which is line `row` of a file of text or JSON lines."""
+        if isinstance(block, LongLine) and kind_of(path) == "jsonl":
+            return [json_text(joined(block), path, row, self.text_column)]
         if isinstance(block, LongLine):
             found = long_row(block, line_place(path, row), self.check, skips=self.skip_bad_rows)
             return [found] if isinstance(found, BadRow) else found

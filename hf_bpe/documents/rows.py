@@ -68,10 +68,11 @@ def array_of_lines(block: bytes) -> pa.Array | None:
 
 def json_texts(column: str, path: Path, row: int, block: bytes) -> list[Row]:
     """Return the texts of JSON lines, the first of which is line `row`."""
-    return [_json_text(line, path, number, column) for number, line in enumerate(_split(block), start=row)]
+    return [json_text(line, path, number, column) for number, line in enumerate(_split(block), start=row)]
 
 
-def _json_text(line: bytes, path: Path, row: int, column: str) -> Row:
+def json_text(line: bytes | str, path: Path, row: int, column: str) -> Row:
+    """Return the text of one line of JSON, which is line `row` of a file."""
     if line.isspace():
         return None
     try:
