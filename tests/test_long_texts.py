@@ -17,9 +17,11 @@ import hf_bpe
 from hf_bpe import corpus as corpus_module
 from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.columns import column_of, ends_of
+from hf_bpe.corpus import open_corpus
 from hf_bpe.documents import BadRow, Documents, open_documents, parts_of, streams
 from hf_bpe.documents import reading as reading_module
 from hf_bpe.errors import CorpusError
+from hf_bpe.extension.sampling import Sample, texts_of
 from hf_bpe.pipeline_json import byte_level_pipeline, counting_pipeline
 from hf_bpe.split_patterns import SPLIT_PATTERNS
 from hf_bpe.text_batches import LongText
@@ -293,3 +295,15 @@ def test_counting_goes_on_behind_a_long_line(tmp_path: Path, tiny: None) -> None
             seen += len(found)
             list(getattr(found, "parts", []))
         assert seen == sum(len(found) for found, _ in rest)
+
+
+def test_a_sample_and_the_texts_of_a_corpus_have_a_long_line(tmp_path: Path, tiny: None) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("".join(LINES), newline="")
+    sample = Sample()
+
+    texts = list(texts_of(sample.watch(open_corpus(files=[path]).batches)))
+
+    assert texts == _lines("".join(LINES))
+    assert len(sample.texts) == len(texts)
+    assert all(text.startswith(kept) and kept for kept, text in zip(sample.texts, texts, strict=True))

@@ -83,7 +83,7 @@ impl Counter {
 
     /// Counts a text of which an iterator gives the parts.
     pub(super) fn count_iterated(&self, mut parts: Bound<'_, PyIterator>) -> PyResult<BatchReport> {
-        self.count_in_parts(parts.py().clone(), || parts.next().transpose())
+        self.count_in_parts(parts.py(), || parts.next().transpose())
     }
 
     fn count_in_parts<'py>(
@@ -119,11 +119,9 @@ fn is_one_row(py: Python<'_>, column: &GivenColumn) -> PyResult<bool> {
     if *length != 1 || offsets.item_count() != 2 * width {
         return Ok(false);
     }
+    let is_null = |bits: &u8| bits >> (first_bit % 8) & 1 == 0;
     if let Some(validity) = validity
-        && !validity
-            .to_vec(py)?
-            .get(first_bit / 8)
-            .is_some_and(|bits| bits >> (first_bit % 8) & 1 == 1)
+        && validity.to_vec(py)?.get(first_bit / 8).is_none_or(is_null)
     {
         return Ok(false);
     }
