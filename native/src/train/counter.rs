@@ -8,9 +8,12 @@
 //! threads seldom wait for each other. A shared table that is too large is sorted and goes to a temporary file: see
 //! [`Spill`].
 
+mod one_by_one;
 mod tasks;
 #[cfg(test)]
 mod tests;
+
+pub use one_by_one::Uncounted;
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
@@ -41,10 +44,6 @@ pub struct Counter {
     /// How many tasks a round has: what took about [`ROUND`] so far, as patterns differ a thousandfold in speed.
     round: AtomicUsize,
 }
-
-/// A small table on its way: see [`Counter::uncounted`].
-#[derive(Debug)]
-pub struct Uncounted(Counts);
 
 /// What a batch held.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -120,31 +119,6 @@ impl Counter {
         poll: &mut dyn FnMut() -> bool,
     ) -> Result<BatchReport> {
         self.count_rows(pretokenize, column.len, &|row| column.get(row), pool, poll)
-    }
-
-    /// A small table for pretokens that come one by one, to be given back.
-    pub fn uncounted(&self) -> Result<Uncounted> {
-        Ok(Uncounted(lock(&self.small)?.pop().unwrap_or_default()))
-    }
-
-    /// Counts one pretoken, which isn't too long, in a small table.
-    pub fn add(&self, uncounted: &mut Uncounted, pretoken: &[u8]) -> Result<()> {
-        uncounted.0.add(pretoken, 1);
-        match uncounted.0.is_larger_than(self.small_limit) {
-            true => self.flush(&mut uncounted.0),
-            false => Ok(()),
-        }
-    }
-
-    /// Takes a small table back: what is in it belongs to the counts from now on.
-    pub fn give_back(&self, uncounted: Uncounted) -> Result<()> {
-        lock(&self.small)?.push(uncounted.0);
-        Ok(())
-    }
-
-    /// How long pretokens are cut.
-    pub fn cutting(&self) -> &Cutting {
-        &self.cutting
     }
 
     /// Counts pretokens that were counted elsewhere.
