@@ -1,6 +1,6 @@
 """The native core: immutable objects, safe to share between threads, pickled by content."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, final
 
 import numpy as np
@@ -264,6 +264,7 @@ class Counter:
         max_memory: int | None = None,
         temporary_directory: str | None = None,
         max_pretoken_bytes: int | None = None,
+        part_size: int = ...,
     ) -> Counter: ...
     @property
     def max_pretoken_bytes(self) -> int | None: ...
@@ -272,6 +273,7 @@ class Counter:
     @property
     def spilled_bytes(self) -> int: ...
     def count(self, texts: Sequence[str]) -> tuple[int, int, int]: ...
+    def count_parts(self, parts: Iterable[str]) -> tuple[int, int, int]: ...
     def count_arrow(
         self,
         data: Buffer,

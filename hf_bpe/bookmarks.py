@@ -16,9 +16,11 @@ import numpy as np
 
 from hf_bpe.columns import Column
 from hf_bpe.errors import CorpusError
-from hf_bpe.text_batches import Batch, Texts
+from hf_bpe.text_batches import Batch, LongText, Texts
 
 Json: TypeAlias = Any
+
+_SLICE = 1 << 20
 
 
 @dataclass
@@ -60,12 +62,15 @@ class Digest:
 
     def add(self, batch: Batch) -> None:
         """Add a batch."""
+        # Texts in parts come from files, which are gone on with by their place.
+        assert not isinstance(batch, LongText)
         new = hashlib.sha256(self.hexdigest.encode())
         if isinstance(batch, Texts):
-            texts = [text.encode("utf-8", "surrogatepass") for text in batch.texts]
-            new.update(np.array([batch.nulls, batch.bad, *map(len, texts)], np.int64).tobytes())
-            new.update(b"".join(texts))
-            self.rows += len(texts) + batch.nulls + batch.bad
+            sizes = [sum(map(len, _encoded([text]))) for text in batch.texts]
+            new.update(np.array([batch.nulls, batch.bad, *sizes], np.int64).tobytes())
+            for part in _encoded(batch.texts):
+                new.update(part)
+            self.rows += len(sizes) + batch.nulls + batch.bad
         else:
             ends = np.frombuffer(batch.offsets, np.int64 if batch.large else np.int32).astype(np.int64)
             new.update((ends - ends[0]).tobytes())
@@ -73,6 +78,13 @@ class Digest:
             new.update(batch.data)
             self.rows += batch.length
         self.hexdigest = new.hexdigest()
+
+
+def _encoded(texts: list[str]) -> Iterator[bytes]:
+    """Yield the bytes of texts, one after the other, without a copy of a long one."""
+    for text in texts:
+        for start in range(0, len(text), _SLICE):
+            yield text[start : start + _SLICE].encode("utf-8", "surrogatepass")
 
 
 def _valid_rows(column: Column) -> bytes:

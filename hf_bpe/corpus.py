@@ -2,7 +2,7 @@
 
 Strings come as lists of `str`. Arrow data, `datasets` and files come as Arrow columns, whose buffers the counter
 reads where they are: no Python object is made for a row. Every source is read once, from front to end, and no
-more than a batch of it is held.
+more than a batch of it is held; a long line of a text file comes in parts.
 """
 
 from __future__ import annotations
@@ -20,9 +20,20 @@ import numpy as np
 
 from hf_bpe import columns
 from hf_bpe.bookmarks import Bookmark, Json, state_of, stream_bookmark
-from hf_bpe.documents import BEGINNING, BadRow, Documents, Part, Position, Row, columns_of_part, kind_of, open_documents
+from hf_bpe.documents import (
+    BEGINNING,
+    LONG_BYTES,
+    BadRow,
+    Documents,
+    Part,
+    Position,
+    Row,
+    columns_of_part,
+    kind_of,
+    open_documents,
+)
 from hf_bpe.telling import warn
-from hf_bpe.text_batches import Batch, Texts
+from hf_bpe.text_batches import Batch, LongText, Texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -179,7 +190,8 @@ def _open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: bo
 
 def open_part(documents: Documents, part: Part) -> Corpus:
     """Return a part of files as batches, as `open_corpus` does whole files."""
-    return Corpus(batch for found in columns_of_part(documents, part) for batch in _batches_of(documents, found))
+    columns = columns_of_part(documents, part, long_bytes=LONG_BYTES)
+    return Corpus(batch for found in columns for batch in _batches_of(documents, found))
 
 
 def _identity_of_files(documents: Documents) -> dict[str, Json]:
@@ -193,7 +205,8 @@ def _identity_of_files(documents: Documents) -> dict[str, Json]:
 
 
 def _batches_of_documents(documents: Documents, bookmark: Bookmark, start: Position) -> Iterator[Batch]:
-    parts = ((_batches_of(documents, found), end._asdict) for found, end in documents.columns(start))
+    columns = documents.columns(start, long_bytes=LONG_BYTES)
+    parts = ((_batches_of(documents, found), end._asdict) for found, end in columns)
     return bookmark.over(parts)
 
 
@@ -201,6 +214,8 @@ def _batches_of(documents: Documents, found: Any) -> Iterator[Batch]:
     if isinstance(found, list):
         bad = [documents.check(row) for row in found if isinstance(row, BadRow)]
         yield Texts([row for row in found if isinstance(row, str)], found.count(None), len(bad))
+    elif isinstance(found, LongText):
+        yield found
     else:
         yield from _batches_of_array(found)
 

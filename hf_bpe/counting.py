@@ -15,7 +15,7 @@ from hf_bpe.corpus import Corpus
 from hf_bpe.errors import HfBpeError
 from hf_bpe.limits import CountingLimits
 from hf_bpe.telling import warn
-from hf_bpe.text_batches import Batch, Texts
+from hf_bpe.text_batches import Batch, LongText, Texts
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ def count_corpus(
                 counted = counter.count(batch.texts)
                 nulls += batch.nulls
                 bad += batch.bad
+            elif isinstance(batch, LongText):
+                counted = counter.count_parts(batch.parts)
             else:
                 counted = counter.count_arrow(**vars(batch))
             texts, nulls, size = texts + counted[0], nulls + counted[1], size + counted[2]

@@ -1,7 +1,8 @@
-"""What readers hand to the native counter: batches of strings, or Arrow columns of them."""
+"""What readers hand to the native counter: batches of strings, Arrow columns of them, or one text in parts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -23,4 +24,19 @@ class Texts:
     bad: int = 0
 
 
-Batch: TypeAlias = Texts | Column
+@dataclass(frozen=True)
+class LongText:
+    """A batch of one text that is too long to be held.
+
+    Attributes:
+        parts: Its parts in order, to be read once, and before the next batch is.
+    """
+
+    parts: Iterator[str]
+
+    def __len__(self) -> int:
+        """The number of texts."""
+        return 1
+
+
+Batch: TypeAlias = Texts | Column | LongText

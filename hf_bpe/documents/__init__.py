@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hf_bpe.documents.finding import expanded, kind_of
+from hf_bpe.documents.long_rows import LONG_BYTES
 from hf_bpe.documents.parts import Part, columns_of_part, parts_of
 from hf_bpe.documents.reading import (
     BEGINNING,
@@ -17,6 +18,7 @@ from hf_bpe.documents.rows import BadRow, Row, decoded
 
 __all__ = [
     "BEGINNING",
+    "LONG_BYTES",
     "BadRow",
     "DocumentBatch",
     "Documents",

@@ -15,8 +15,9 @@ from typing import IO, TYPE_CHECKING
 from hf_bpe.documents.finding import kind_of
 from hf_bpe.documents.reading import Documents
 from hf_bpe.documents.rows import BadRow, Row
-from hf_bpe.documents.streams import BLOCK_BYTES, blocks_of_lines, is_compressed
+from hf_bpe.documents.streams import BLOCK_BYTES, LongLine, is_compressed
 from hf_bpe.documents.tables import parquet_groups
+from hf_bpe.text_batches import LongText
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,21 +50,23 @@ def parts_of(documents: Documents, part_bytes: int) -> list[Part]:
     return [part for path in documents.files for part in _parts_of_file(documents, path, part_bytes)]
 
 
-def columns_of_part(documents: Documents, part: Part) -> Iterator[pa.Array | list[Row]]:
+def columns_of_part(
+    documents: Documents, part: Part, *, long_bytes: int | None = None
+) -> Iterator[pa.Array | list[Row] | LongText]:
     """Yield the documents of a part, as `Documents.columns` does those of all files.
 
     Raises:
         CorpusError: As there.
     """
     if part.end is None:
-        yield from (texts for texts, _ in replace(documents, files=(part.path,)).columns())
+        yield from (texts for texts, _ in replace(documents, files=(part.path,)).columns(long_bytes=long_bytes))
     elif kind_of(part.path) == "parquet":
         for start, _, texts in documents.arrow_columns(part.path, part.start):
             if start >= part.end:
                 return
             yield texts
     else:
-        yield from _columns_of_lines(documents, part)
+        yield from _columns_of_lines(documents, part, long_bytes)
 
 
 def _parts_of_file(documents: Documents, path: Path, part_bytes: int) -> Iterator[Part]:
@@ -105,12 +108,16 @@ def _line_end(file: IO[bytes], at: int) -> int:
     return file.tell()
 
 
-def _columns_of_lines(documents: Documents, part: Part) -> Iterator[pa.Array | list[Row]]:
+def _columns_of_lines(
+    documents: Documents, part: Part, long_bytes: int | None
+) -> Iterator[pa.Array | list[Row] | LongText]:
     """Yield the lines of a part. Lines before it are counted only where a row is bad, whose name has its number."""
     before = 0
     with part.path.open("rb") as file:
         try:
-            for row, block in _blocks(documents, part, file):
+            for row, block in _blocks(documents, part, file, long_bytes=long_bytes):
+                if isinstance(block, LongLine):
+                    before = before or _lines_before(part)  # a line that is read once can't be named later
                 found = documents.column_of_lines(part.path, before + row, block)
                 if not before and part.start and any(isinstance(read, BadRow) for read in _rows(found)):
                     before = _lines_before(part)
@@ -123,16 +130,16 @@ def _columns_of_lines(documents: Documents, part: Part) -> Iterator[pa.Array | l
             raise
 
 
-def _rows(found: pa.Array | list[Row]) -> list[Row]:
+def _rows(found: pa.Array | list[Row] | LongText) -> list[Row]:
     return found if isinstance(found, list) else []
 
 
-def _blocks(documents: Documents, part: Part, file: IO[bytes], first: int = 0) -> Iterator[tuple[int, bytes]]:
+def _blocks(
+    documents: Documents, part: Part, file: IO[bytes], first: int = 0, *, long_bytes: int | None = None
+) -> Iterator[tuple[int, bytes | LongLine]]:
     assert part.end is not None
     file.seek(part.start)
-    stream = _Stretch(file, part.end - part.start)
-    block_bytes = documents.column_bytes(part.path)
-    return blocks_of_lines(part.path, stream, documents.max_document_bytes, block_bytes, first)
+    return documents.blocks(part.path, _Stretch(file, part.end - part.start), first, long_bytes=long_bytes)
 
 
 def _lines_before(part: Part) -> int:

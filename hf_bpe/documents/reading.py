@@ -10,9 +10,21 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hf_bpe.documents import tables
 from hf_bpe.documents.finding import expanded, kind_of
-from hf_bpe.documents.rows import BadRow, Row, Rows, array_of_lines, decoded, json_texts, line_texts
-from hf_bpe.documents.streams import BLOCK_BYTES, blocks_of_lines, opened
+from hf_bpe.documents.long_rows import joined, long_row
+from hf_bpe.documents.rows import (
+    BadRow,
+    Row,
+    Rows,
+    array_of_lines,
+    decoded,
+    json_text,
+    json_texts,
+    line_place,
+    line_texts,
+)
+from hf_bpe.documents.streams import BLOCK_BYTES, LongLine, SupportsRead, blocks_and_long_lines, blocks_of_lines, opened
 from hf_bpe.errors import CorpusError
+from hf_bpe.text_batches import LongText
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,19 +109,24 @@ class Documents:
         if texts or bad:
             yield DocumentBatch(texts, Position(len(self.files), 0), bad, before)
 
-    def columns(self, start: Position = BEGINNING) -> Iterator[tuple[pa.Array | list[Row], Position]]:
+    def columns(
+        self, start: Position = BEGINNING, *, long_bytes: int | None = None
+    ) -> Iterator[tuple[pa.Array | list[Row] | LongText, Position]]:
         """Yield all documents from `start` on, and where those after them begin.
 
-        They come as Arrow arrays of strings where that needs no Python object for each, else as rows.
+        They come as Arrow arrays of strings where that needs no Python object for each, else as rows. A line that has
+        `long_bytes` or more comes alone: of a text file as a text to be read before the next documents are.
 
         Raises:
             CorpusError: As `batches`, but for bad rows: those are for `check` to judge.
         """
         for number, path in enumerate(self.files[start.file :], start=start.file):
-            for row, texts in self._columns(path, start.row if number == start.file else 0):
+            for row, texts in self._columns(path, start.row if number == start.file else 0, long_bytes):
                 yield texts, Position(number, row + len(texts))
 
-    def _columns(self, path: Path, first: int) -> Iterator[tuple[int, pa.Array | list[Row]]]:
+    def _columns(
+        self, path: Path, first: int, long_bytes: int | None
+    ) -> Iterator[tuple[int, pa.Array | list[Row] | LongText]]:
         kind = kind_of(path)
         if kind in ("parquet", "arrow"):
             for row, _, texts in self.arrow_columns(path, first):
@@ -120,9 +137,19 @@ class Documents:
             yield from ((row, rows) for row, rows, _ in self._rows(path, first))
         else:
             with opened(path) as (stream, _):
-                blocks = blocks_of_lines(path, stream, self.max_document_bytes, self.column_bytes(path))
-                for row, block in _from_line(first, blocks):
+                for row, block in _from_line(first, self.blocks(path, stream, long_bytes=long_bytes)):
                     yield row, self.column_of_lines(path, row, block)
+
+    def blocks(
+        self, path: Path, stream: SupportsRead, first: int = 0, *, long_bytes: int | None
+    ) -> Iterator[tuple[int, bytes | LongLine]]:
+        """Yield the lines of a file in blocks for `column_of_lines`, each with the number of lines before it.
+
+        Raises:
+            CorpusError: A line is too long.
+        """
+        block_bytes = self.column_bytes(path)
+        return blocks_and_long_lines(path, stream, self.max_document_bytes, block_bytes, first, long_bytes=long_bytes)
 
     def arrow_columns(self, path: Path, first: int = 0) -> Iterator[tuple[int, int, pa.Array]]:
         """Yield the texts of a table from about row `first` on: the number of the first row, rows of the file, texts.
@@ -136,8 +163,13 @@ class Documents:
         """How much of a file of lines is best read at once for `column_of_lines`; None for what is usual."""
         return _COLUMN_BYTES if kind_of(path) == "text" else None
 
-    def column_of_lines(self, path: Path, row: int, block: bytes) -> pa.Array | list[Row]:
+    def column_of_lines(self, path: Path, row: int, block: bytes | LongLine) -> pa.Array | list[Row] | LongText:
         """Return the documents of whole lines, the first of which is line `row` of a file of text or JSON lines."""
+        if isinstance(block, LongLine) and kind_of(path) == "jsonl":
+            return [json_text(joined(block), path, row, self.text_column)]
+        if isinstance(block, LongLine):
+            found = long_row(block, line_place(path, row), self.check, skips=self.skip_bad_rows)
+            return [found] if isinstance(found, BadRow) else found
         if kind_of(path) == "jsonl":
             return json_texts(self.text_column, path, row, block)
         lines = array_of_lines(block)
@@ -166,6 +198,7 @@ class Documents:
     def _lines(self, path: Path, first: int, read: Callable[[Path, int, bytes], list[Row]]) -> Iterator[Rows]:
         with opened(path) as (stream, told):
             for row, block in _from_line(first, blocks_of_lines(path, stream, self.max_document_bytes)):
+                assert isinstance(block, bytes)
                 yield row, read(path, row, block), told()
 
     def _whole(self, path: Path, first: int) -> Iterator[Rows]:
@@ -219,12 +252,12 @@ def open_documents(
     return Documents(tuple(found), text_column, documents, max_document_bytes, skip_bad_rows)
 
 
-def _from_line(first: int, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+def _from_line(first: int, blocks: Iterable[tuple[int, bytes | LongLine]]) -> Iterator[tuple[int, bytes | LongLine]]:
     """Leave out the lines before `first`, counted from 0."""
     for row, block in blocks:
         if row >= first:
             yield row, block
-        elif row + block.count(b"\n") + (not block.endswith(b"\n")) > first:
+        elif isinstance(block, bytes) and row + block.count(b"\n") + (not block.endswith(b"\n")) > first:
             yield first, b"\n".join(block.split(b"\n")[first - row :])
 
 

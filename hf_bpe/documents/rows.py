@@ -45,7 +45,7 @@ def line_texts(path: Path, row: int, block: bytes) -> list[Row]:
     try:
         *whole, rest = block.decode("utf-8").split("\n")
     except UnicodeDecodeError:
-        return [decoded(line, _line(path, number)) for number, line in enumerate(_split(block), start=row)]
+        return [decoded(line, line_place(path, number)) for number, line in enumerate(_split(block), start=row)]
     texts: list[Row] = [line + "\n" for line in whole]
     return [*texts, rest] if rest else texts
 
@@ -68,25 +68,27 @@ def array_of_lines(block: bytes) -> pa.Array | None:
 
 def json_texts(column: str, path: Path, row: int, block: bytes) -> list[Row]:
     """Return the texts of JSON lines, the first of which is line `row`."""
-    return [_json_text(line, path, number, column) for number, line in enumerate(_split(block), start=row)]
+    return [json_text(line, path, number, column) for number, line in enumerate(_split(block), start=row)]
 
 
-def _json_text(line: bytes, path: Path, row: int, column: str) -> Row:
+def json_text(line: bytes | str, path: Path, row: int, column: str) -> Row:
+    """Return the text of one line of JSON, which is line `row` of a file."""
     if line.isspace():
         return None
     try:
         found = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return BadRow(_line(path, row), f"is no JSON: {error}")
+        return BadRow(line_place(path, row), f"is no JSON: {error}")
     if not isinstance(found, dict):
-        return BadRow(_line(path, row), f"is no JSON object, but {type(found).__name__}")
+        return BadRow(line_place(path, row), f"is no JSON object, but {type(found).__name__}")
     if column not in found:
-        return BadRow(_line(path, row), f"has no {column!r}; it has {', '.join(map(repr, found)) or 'nothing'}")
+        return BadRow(line_place(path, row), f"has no {column!r}; it has {', '.join(map(repr, found)) or 'nothing'}")
     text = found[column]
     if text is None or isinstance(text, str):
         return text
-    return BadRow(_line(path, row), f"has {type(text).__name__} in {column!r}, not a text")
+    return BadRow(line_place(path, row), f"has {type(text).__name__} in {column!r}, not a text")
 
 
-def _line(path: Path, row: int) -> str:
+def line_place(path: Path, row: int) -> str:
+    """Return what messages call line `row` of a file."""
     return f"{path}, line {row + 1:,}"

@@ -8,6 +8,7 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Protocol, cast
 
@@ -64,6 +65,45 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
             raise CorpusError(f"{path}: the compressed data is damaged: {error}") from None
 
 
+class LongLine:
+    """A line that is too long to be held: its blocks are read once, before anything behind it is."""
+
+    def __init__(self, begun: list[bytes], more: Iterator[bytes]) -> None:
+        """Begin with some blocks."""
+        self._blocks = chain(begun, more)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the blocks that were not read yet.
+
+        Raises:
+            CorpusError: The line is longer than allowed.
+        """
+        return self._blocks
+
+
+class _Blocks:
+    """What a stream gives, of which a part may be put back."""
+
+    def __init__(self, stream: SupportsRead, block_bytes: int) -> None:
+        self._stream, self._block_bytes, self._back = stream, block_bytes, b""
+
+    def read(self) -> bytes:
+        back, self._back = self._back, b""
+        return back or self._stream.read(self._block_bytes)
+
+    def rest_of_line(self, room: int, too_long: CorpusError) -> Iterator[bytes]:
+        """Yield what belongs to a line of which some was read, or raise when that is more than there is room for."""
+        while block := self.read():
+            cut = block.find(b"\n") + 1 or len(block)
+            room -= cut
+            if room < 0:
+                raise too_long
+            self._back = block[cut:]
+            yield block[:cut]
+            if block[cut - 1 : cut] == b"\n":
+                return
+
+
 def blocks_of_lines(
     path: Path, stream: SupportsRead, longest: int, block_bytes: int | None = None, first: int = 0
 ) -> Iterator[tuple[int, bytes]]:
@@ -75,16 +115,43 @@ def blocks_of_lines(
     Raises:
         CorpusError: A line has more than `longest` bytes.
     """
+    for number, block in blocks_and_long_lines(path, stream, longest, block_bytes, first, long_bytes=None):
+        assert isinstance(block, bytes)
+        yield number, block
+
+
+def blocks_and_long_lines(
+    path: Path,
+    stream: SupportsRead,
+    longest: int,
+    block_bytes: int | None = None,
+    first: int = 0,
+    *,
+    long_bytes: int | None,
+) -> Iterator[tuple[int, bytes | LongLine]]:
+    """Yield a stream as `blocks_of_lines` does, but a line of `long_bytes` bytes or more in blocks of its own.
+
+    Raises:
+        CorpusError: A line has more than `longest` bytes.
+    """
     block_bytes = BLOCK_BYTES if block_bytes is None else block_bytes
+    blocks = _Blocks(stream, block_bytes)
     pending: list[bytes] = []
     size, number = 0, first
-    while block := stream.read(block_bytes):
+    while block := blocks.read():
         cut = block.rfind(b"\n") + 1
         if size + (block.find(b"\n") + 1 if cut else len(block)) > longest:
             raise _too_long(path, number + 1, longest)
         if not cut:
             pending.append(block)
             size += len(block)
+            if long_bytes is not None and size >= long_bytes:
+                error = _too_long(path, number + 1, longest)
+                line = LongLine(pending, blocks.rest_of_line(longest - size, error))
+                yield number, line
+                for _ in line:  # which nobody wanted
+                    pass
+                pending, size, number = [], 0, number + 1
             continue
         whole = b"".join([*pending, block[:cut]])
         if longest < block_bytes:

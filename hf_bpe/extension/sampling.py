@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from hf_bpe.columns import Column
-from hf_bpe.text_batches import Batch, Texts
+from hf_bpe.text_batches import Batch, LongText, Texts
 
 _TEXTS = 2_000
 _CHARACTERS = 2_000_000
@@ -46,6 +48,10 @@ class Sample:
         for batch in batches:
             if isinstance(batch, Texts):
                 self._look(len(batch.texts), batch.texts.__getitem__)
+            elif isinstance(batch, LongText):
+                first = next(batch.parts, "")
+                self._look(1, partial(_same, first))
+                batch = LongText(chain([first], batch.parts))
             else:
                 # A character has four bytes at most.
                 self._look(batch.length, _Rows(batch, most=4 * _LONGEST).text)
@@ -68,6 +74,10 @@ class Sample:
             self._kept = self._kept[::2]
             self._size = sum(map(len, self._kept))
             self._every *= 2
+
+
+def _same(text: str, index: int) -> str:
+    return text
 
 
 class _Rows:
@@ -94,5 +104,7 @@ def texts_of(batches: Iterable[Batch]) -> Iterator[str]:
     for batch in batches:
         if isinstance(batch, Texts):
             yield from batch.texts
+        elif isinstance(batch, LongText):
+            yield "".join(batch.parts)
         else:
             yield from map(_Rows(batch).text, range(batch.length))

@@ -14,6 +14,7 @@ mod charsmap;
 mod forms;
 mod lowercase;
 mod nmt;
+mod parts;
 mod precompiled;
 mod rule;
 mod step;

@@ -13,6 +13,7 @@ mod encode;
 mod extend;
 mod flat;
 mod flat_offsets;
+mod in_parts;
 mod ordinary;
 mod pieces;
 mod ranks;

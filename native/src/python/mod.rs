@@ -8,6 +8,7 @@ mod encoding;
 mod errors;
 mod ids;
 mod inputs;
+mod long_texts;
 mod ranks;
 mod sources;
 mod text;

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use super::arrow::OwnedColumn;
 use super::counts::{SortedCounts, bound};
+use super::long_texts::PART_SIZE;
 use super::text::Text;
 use super::tokenizer::PyTokenizer;
 use super::trainer_arguments::TrainerArguments;
@@ -38,10 +39,12 @@ type Growth = (u64, u64, Vec<(u32, u64)>);
 /// A table of pretokens and their counts, filled batch by batch.
 #[pyclass(frozen, module = "hf_bpe._native")]
 pub struct Counter {
-    counts: train::Counter,
-    pipeline: Arc<Tokenizer>,
-    between_added_tokens: bool,
+    pub(super) counts: train::Counter,
+    pub(super) pipeline: Arc<Tokenizer>,
+    pub(super) between_added_tokens: bool,
     threads: usize,
+    /// How much of a long text is read at a time, in characters.
+    pub(super) part_size: usize,
     /// The length from which pretokens are cut.
     #[pyo3(get)]
     max_pretoken_bytes: Option<usize>,
@@ -54,8 +57,9 @@ impl Counter {
     #[new]
     #[pyo3(signature = (
         tokenizer, *, between_added_tokens = false, num_threads = None, max_memory = None, temporary_directory = None,
-        max_pretoken_bytes = None,
+        max_pretoken_bytes = None, part_size = PART_SIZE,
     ))]
+    #[allow(clippy::too_many_arguments)] // keyword-only
     fn new(
         tokenizer: &PyTokenizer,
         between_added_tokens: bool,
@@ -63,6 +67,7 @@ impl Counter {
         max_memory: Option<usize>,
         temporary_directory: Option<PathBuf>,
         max_pretoken_bytes: Option<usize>,
+        part_size: usize,
     ) -> PyResult<Self> {
         if num_threads == Some(0) {
             return Err(PyValueError::new_err(
@@ -77,27 +82,34 @@ impl Counter {
             pipeline: tokenizer.core(),
             between_added_tokens,
             threads: num_threads.unwrap_or_else(parallel::num_threads),
+            part_size: part_size.max(1),
             growth: Mutex::default(),
             max_pretoken_bytes,
         })
     }
 
     /// Counts texts; returns how many there were, how many were null (none), and their bytes.
-    fn count(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, u64, u64)> {
-        let texts = texts
-            .iter()
-            .map(|text| Text::new(text, "a text"))
-            .collect::<PyResult<Vec<_>>>()?;
-        let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
-        interruptible(py, |poll| {
-            let pool = parallel::pool(self.threads);
-            match self.between_added_tokens {
-                true => self
-                    .counts
-                    .count(&BetweenAddedTokens(&self.pipeline), &texts, pool, poll),
-                false => self.counts.count(&*self.pipeline, &texts, pool, poll),
+    ///
+    /// A text of more than sixteen parts is read part by part, where its pretokens allow that.
+    fn count(&self, py: Python<'_>, mut texts: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, u64, u64)> {
+        let mut long = Vec::new();
+        texts.retain(|text| {
+            let is_long = self.reads_in_parts(text);
+            if is_long {
+                long.push(text.clone());
             }
-        })
+            !is_long
+        });
+        let mut report = self.count_short(py, &texts)?;
+        for text in &long {
+            report = report.and(self.count_slices(text)?);
+        }
+        Ok(told_of(report))
+    }
+
+    /// Counts one text that comes in parts, as it would count the whole; returns what `count` returns.
+    fn count_parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<(u64, u64, u64)> {
+        self.count_iterated(parts.try_iter()?).map(told_of)
     }
 
     /// Counts rows of an Arrow column of strings, whose buffers are given as bytes; returns what `count` returns.
@@ -109,7 +121,7 @@ impl Counter {
     fn count_arrow(
         &self,
         py: Python<'_>,
-        data: PyBuffer<u8>,
+        data: &Bound<'_, PyAny>,
         offsets: PyBuffer<u8>,
         validity: Option<PyBuffer<u8>>,
         data_start: usize,
@@ -117,10 +129,14 @@ impl Counter {
         length: usize,
         large: bool,
     ) -> PyResult<(u64, u64, u64)> {
-        let column = (data, offsets, validity, data_start, first_bit, length, large);
+        let buffer = PyBuffer::get(data)?;
+        let column = (buffer, offsets, validity, data_start, first_bit, length, large);
+        if let Some(report) = self.count_cell(data, &column)? {
+            return Ok(told_of(report));
+        }
         let column = OwnedColumn::new(py, column)?;
         let column = column.strings();
-        interruptible(py, |poll| {
+        let report = polled(py, |poll| {
             let pool = parallel::pool(self.threads);
             match self.between_added_tokens {
                 true => self
@@ -128,7 +144,8 @@ impl Counter {
                     .count_arrow(&BetweenAddedTokens(&self.pipeline), column, pool, poll),
                 false => self.counts.count_arrow(&*self.pipeline, column, pool, poll),
             }
-        })
+        })?;
+        Ok(told_of(report))
     }
 
     /// Counts pretokens, given as bytes, that were counted elsewhere.
@@ -294,6 +311,30 @@ impl Counter {
     }
 }
 
+impl Counter {
+    fn count_short(&self, py: Python<'_>, texts: &[Bound<'_, PyAny>]) -> PyResult<BatchReport> {
+        let texts = texts
+            .iter()
+            .map(|text| Text::new(text, "a text"))
+            .collect::<PyResult<Vec<_>>>()?;
+        let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
+        self.count_all(py, &texts)
+    }
+
+    /// Counts texts on all threads.
+    pub(super) fn count_all(&self, py: Python<'_>, texts: &[&str]) -> PyResult<BatchReport> {
+        polled(py, |poll| {
+            let pool = parallel::pool(self.threads);
+            match self.between_added_tokens {
+                true => self
+                    .counts
+                    .count(&BetweenAddedTokens(&self.pipeline), texts, pool, poll),
+                false => self.counts.count(&*self.pipeline, texts, pool, poll),
+            }
+        })
+    }
+}
+
 /// Learns without the GIL, and shows the progress twenty times a second; what that raises stops the learning.
 pub(super) fn told<T: Send>(
     py: Python<'_>,
@@ -318,13 +359,9 @@ pub(super) fn told<T: Send>(
     }
 }
 
-/// Counts without the GIL; what a signal handler raises stops the counting and comes out.
-fn interruptible(
-    py: Python<'_>,
-    count: impl FnOnce(&mut dyn FnMut() -> bool) -> crate::Result<BatchReport> + Send,
-) -> PyResult<(u64, u64, u64)> {
-    let report = polled(py, count)?;
-    Ok((report.texts, report.nulls, report.bytes))
+/// What Python is told of a batch: texts, nulls and bytes.
+fn told_of(report: BatchReport) -> (u64, u64, u64) {
+    (report.texts, report.nulls, report.bytes)
 }
 
 /// Works without the GIL; what a signal handler raises stops the work and comes out.

@@ -75,7 +75,7 @@ impl Tokenizer {
         normalizer.is_null() || normalizer.get("type").is_some_and(|kind| kind == "NFC")
     }
 
-    fn cuts_by_published_pattern(&self) -> bool {
+    pub(super) fn cuts_by_published_pattern(&self) -> bool {
         let steps = self
             .pre_tokenizer
             .as_ref()

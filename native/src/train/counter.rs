@@ -8,9 +8,12 @@
 //! threads seldom wait for each other. A shared table that is too large is sorted and goes to a temporary file: see
 //! [`Spill`].
 
+mod one_by_one;
 mod tasks;
 #[cfg(test)]
 mod tests;
+
+pub use one_by_one::Uncounted;
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
@@ -54,7 +57,8 @@ pub struct BatchReport {
 }
 
 impl BatchReport {
-    fn and(self, other: Self) -> Self {
+    /// Both together.
+    pub fn and(self, other: Self) -> Self {
         Self {
             texts: self.texts + other.texts,
             nulls: self.nulls + other.nulls,

@@ -44,10 +44,41 @@ impl Cutting {
         }
     }
 
+    /// Takes the next `bytes` of a pretoken that comes bit by bit, and calls `visit` with the parts that are sure by now.
+    pub fn extend(&self, open: &mut OpenPretoken, bytes: &[u8], visit: &mut dyn FnMut(&[u8])) {
+        open.rest.extend_from_slice(bytes);
+        let mut start = 0;
+        while open.rest.len() - start > self.longest {
+            if !open.is_cut {
+                open.is_cut = true;
+                self.cut.fetch_add(1, Ordering::Relaxed);
+            }
+            let rest = &open.rest[start..];
+            let end = end_of_part(rest, self.longest);
+            visit(&rest[..end]);
+            start += end;
+        }
+        open.rest.drain(..start);
+    }
+
+    /// Calls `visit` with the last part of a pretoken that came bit by bit.
+    pub fn finish(&self, open: OpenPretoken, visit: &mut dyn FnMut(&[u8])) {
+        if !(open.is_cut && open.rest.is_empty()) {
+            visit(&open.rest);
+        }
+    }
+
     /// How many pretokens were cut.
     pub fn cut(&self) -> u64 {
         self.cut.load(Ordering::Relaxed)
     }
+}
+
+/// What is left of a pretoken that comes bit by bit: at most as much as one part has.
+#[derive(Debug, Default)]
+pub struct OpenPretoken {
+    rest: Vec<u8>,
+    is_cut: bool,
 }
 
 /// The last border of characters in `rest` up to `longest`, or the first one behind.
@@ -82,6 +113,28 @@ mod tests {
             ["🙂", "🙂", "a"].map(|part| part.as_bytes().to_vec())
         );
         assert_eq!(parts(b"", 0), (vec![vec![]], 0));
+    }
+
+    #[test]
+    fn a_pretoken_that_comes_bit_by_bit_has_the_same_parts() {
+        for text in ["", "abcdefgh", "aé語b🙂🙂a", "語語語語", "é"] {
+            for (longest, size) in (0..12).flat_map(|longest| (1..9).map(move |size| (longest, size))) {
+                let (cutting, mut found) = (Cutting::new(longest), Vec::new());
+                let mut open = OpenPretoken::default();
+                // In bits of whole characters, as a text comes.
+                let chars: Vec<char> = text.chars().collect();
+                for bit in chars.chunks(size) {
+                    let bit: String = bit.iter().collect();
+                    cutting.extend(&mut open, bit.as_bytes(), &mut |part| found.push(part.to_vec()));
+                }
+                cutting.finish(open, &mut |part| found.push(part.to_vec()));
+                assert_eq!(
+                    (found, cutting.cut()),
+                    parts(text.as_bytes(), longest),
+                    "{text:?} {longest} {size}"
+                );
+            }
+        }
     }
 
     #[test]
