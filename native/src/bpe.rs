@@ -5,6 +5,7 @@
 
 mod characters;
 mod dropout;
+mod runs;
 mod short;
 mod symbols;
 mod tree;

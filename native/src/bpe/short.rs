@@ -111,7 +111,7 @@ fn least(keys: &[i32]) -> i32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use fastrand::Rng;
 
     use crate::bpe::Symbols;
@@ -119,7 +119,7 @@ mod tests {
     use crate::vocab::TokenId;
 
     /// Replaces the pair of lowest rank, leftmost first, until none is left: what merging means.
-    fn merged(merges: &Merges, mut parts: Vec<(TokenId, usize)>) -> Vec<(TokenId, usize)> {
+    pub fn merged(merges: &Merges, mut parts: Vec<(TokenId, usize)>) -> Vec<(TokenId, usize)> {
         loop {
             let pairs = parts.windows(2).enumerate();
             let found = pairs.filter_map(|(at, pair)| Some((merges.get(pair[0].0, pair[1].0)?, at)));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     /// Merges of a few letters and of what they make, in any order; `far` moves ids beyond what a table holds.
-    fn random_merges(numbers: &mut Rng, far: bool) -> Merges {
+    pub fn random_merges(numbers: &mut Rng, far: bool) -> Merges {
         let id = |small: TokenId| {
             if far && small.is_multiple_of(3) {
                 small + (1 << 20)

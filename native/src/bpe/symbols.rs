@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::Part;
 use super::dropout::Dropout;
+use super::runs::Runs;
 use super::short::{LONGEST, Short};
 use super::tree::Tree;
 use crate::merges::{Merge, Merges, Rank};
@@ -19,6 +20,7 @@ pub struct Symbols {
     // Bytes that each covers.
     lengths: Vec<u32>,
     short: Short,
+    runs: Runs,
     // While many are merged, a list linked by position.
     list: Vec<Symbol>,
     tree: Tree,
@@ -78,14 +80,13 @@ impl Symbols {
     /// [are ranked](Merges::are_ranked), by the position of the left symbol, and the pair.
     #[inline]
     pub(super) fn merge_from(&mut self, merges: &Merges, first: impl Fn(usize, TokenId, TokenId) -> Rank) {
-        let count = self.ids.len();
-        if count <= LONGEST && merges.are_ranked() && !merges.need_heap() && self.dropout.is_none() {
-            if count > 1 {
-                let Self { ids, short, .. } = self;
-                let alive = short.merge(merges, ids, first);
-                self.keep(alive);
+        if merges.are_ranked() && !merges.need_heap() && self.dropout.is_none() {
+            if self.ids.len() <= LONGEST {
+                return self.merge_short(merges, first);
             }
-            return;
+            if self.merge_by_runs(merges) {
+                return;
+            }
         }
         self.link();
         if let Some(mut dropout) = self.dropout.take() {
@@ -93,10 +94,19 @@ impl Symbols {
             self.dropout = Some(dropout);
         } else if merges.need_heap() {
             self.merge_by_heap(merges);
-        } else if count > 1 {
+        } else if self.list.len() > 1 {
             self.merge_by_tree(merges, |_, left, right| merges.get(left, right));
         }
         self.unlink();
+    }
+
+    #[inline]
+    fn merge_short(&mut self, merges: &Merges, first: impl Fn(usize, TokenId, TokenId) -> Rank) {
+        if self.ids.len() > 1 {
+            let Self { ids, short, .. } = self;
+            let alive = short.merge(merges, ids, first);
+            self.keep(alive);
+        }
     }
 
     /// Takes what is left of a short pretoken.
@@ -120,6 +130,20 @@ impl Symbols {
         }
         self.ids.truncate(kept);
         self.lengths.truncate(kept);
+    }
+
+    /// Merges a few long runs; returns false where something is left to do.
+    fn merge_by_runs(&mut self, merges: &Merges) -> bool {
+        if !self.runs.take(&self.ids, &self.lengths) {
+            return false;
+        }
+        let is_done = self.runs.merge(merges);
+        self.clear();
+        for (id, length) in self.runs.symbols() {
+            self.ids.push(id);
+            self.lengths.push(length);
+        }
+        is_done
     }
 
     fn link(&mut self) {
