@@ -14,8 +14,9 @@ use crate::vocab::TokenId;
 pub(super) const LONGEST: usize = 255;
 /// Pretokens of more ids are not kept: an affix may spell a few bytes with many.
 const MOST_IDS: usize = 1024;
-/// No setting lets the entries take more.
+/// No setting lets the entries take more, and none makes them take less: else each would be forgotten for the next.
 const MOST_BYTES: usize = 1 << 30;
+const LEAST_BYTES: usize = 1 << 15;
 /// Places that a pretoken may have, one after the other. The bound is for texts that were made to fall into one place.
 const WAYS: usize = 16;
 /// Words that are compared at a time.
@@ -123,7 +124,7 @@ impl LongPretokens {
         if pretoken.len() > LONGEST || ids.len() > MOST_IDS {
             return None;
         }
-        if size_of::<u32>() * self.words.len() > most_bytes.min(MOST_BYTES) {
+        if size_of::<u32>() * self.words.len() > most_bytes.clamp(LEAST_BYTES, MOST_BYTES) {
             self.places.fill(Place::default());
             self.words.clear();
             self.count = 0;
@@ -263,3 +264,6 @@ fn window_of(words: [u32; STRIDE]) -> u128 {
     let places = words.into_iter().enumerate();
     places.fold(0, |window, (at, word)| window | u128::from(word) << (32 * at))
 }
+
+#[cfg(test)]
+mod tests;
