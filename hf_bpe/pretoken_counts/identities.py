@@ -55,7 +55,8 @@ def _listed(sources: NamedIdentities) -> str:
 
 def _difference(what: str, before: Identity, now: Identity) -> str:
     """Return in which way `what` isn't as it was."""
-    name = next(name for name in [*now, *before] if before.get(name) != now.get(name))
+    absent = object()  # a key that tells None isn't one that is missing
+    name = next(name for name in [*now, *before] if before.get(name, absent) != now.get(name, absent))
     if name == "files":
         return _changed_file(before["files"], now["files"])
     return f"{what} had {name}={before.get(name)!r}, and now it has {name}={now.get(name)!r}"
