@@ -131,7 +131,9 @@ def test_the_command_measures_what_its_options_say_and_keeps_the_rest(
 
     wanted = {"groups": ("odd",), "megabytes": 0.5, "rounds": 7}
     assert asked == [dataclasses.replace(PLANS["quick"], **wanted)]
-    assert len(command.read(tmp_path / "quick.json")[1]) == len(figures)
+    made, kept = command.read(tmp_path / "quick.json")
+    assert len(kept) == len(figures)
+    assert "Made by `python -m benchmarks quick --groups odd --megabytes 0.5 --rounds 7`" in report.document(made, kept)
 
 
 def test_a_wrong_peer_is_marked_and_is_no_comparison() -> None:

@@ -100,6 +100,12 @@ def chosen_plan(options: argparse.Namespace) -> Plan:
     return dataclasses.replace(PLANS[options.plan], **names, **numbers)
 
 
+def narrowed(options: argparse.Namespace) -> str:
+    """Return the options by which less than the plan is measured, as they are written in a command."""
+    given = {key: getattr(options, key) for key in ("groups", "vocabularies", "megabytes", "rounds")}
+    return " ".join(f"--{key} {value}" for key, value in given.items() if value is not None)
+
+
 def main() -> None:
     """Measure or read, print, and publish."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -117,7 +123,7 @@ def main() -> None:
     else:
         path = options.out / f"{options.plan}.json"
         run, figures = measure(chosen_plan(options), options.out / "vocabularies")
-        run["plan"] = options.plan
+        run |= {"plan": options.plan, "options": narrowed(options)}
         if options.keep:
             run, figures = with_kept(run, figures, path)
         save(run, figures, path)

@@ -100,7 +100,10 @@ def document(run: dict[str, Any], figures: Sequence[Figure]) -> str:
 def _made_by(run: dict[str, Any]) -> str:
     """Return which command made the figures, and what it left out."""
     lacking = [TITLES[name][0].lower() for name in ALL_GROUPS if name not in run["groups"]]
-    made = "`make bench`" if run["plan"] == "full" else f"`make bench-{run['plan']}`"
+    plan, options = run["plan"], run["options"]
+    made = "`make bench`" if plan == "full" else f"`make bench-{plan}`"
+    if options:
+        made = f"`python -m benchmarks {plan} {options}`"
     return f"Made by {made}{', which leaves out: ' if lacking else ''}{', '.join(lacking)}"
 
 
