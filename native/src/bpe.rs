@@ -10,6 +10,7 @@ mod short;
 mod symbols;
 mod tree;
 mod whole_characters;
+mod windows;
 mod words;
 
 pub use dropout::Dropout;

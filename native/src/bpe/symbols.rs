@@ -8,6 +8,7 @@ use super::dropout::Dropout;
 use super::runs::Runs;
 use super::short::{LONGEST, Short};
 use super::tree::Tree;
+use super::windows::Windows;
 use crate::merges::{Merge, Merges, Rank};
 use crate::vocab::TokenId;
 
@@ -21,6 +22,7 @@ pub struct Symbols {
     lengths: Vec<u32>,
     short: Short,
     runs: Runs,
+    windows: Windows,
     // While many are merged, a list linked by position.
     list: Vec<Symbol>,
     tree: Tree,
@@ -84,7 +86,14 @@ impl Symbols {
             if self.ids.len() <= LONGEST {
                 return self.merge_short(merges, first);
             }
-            if self.merge_by_runs(merges) {
+            let are_runs = self.runs.take(&self.ids, &self.lengths);
+            let is_done = if are_runs {
+                self.merge_by_runs(merges)
+                    || self.merge_by_windows(merges, |_, left, right| merges.rank(left, right))
+            } else {
+                self.merge_by_windows(merges, first)
+            };
+            if is_done {
                 return;
             }
         }
@@ -132,11 +141,8 @@ impl Symbols {
         self.lengths.truncate(kept);
     }
 
-    /// Merges a few long runs; returns false where something is left to do.
+    /// Merges the runs that were taken; returns false where something is left to do with what they have become.
     fn merge_by_runs(&mut self, merges: &Merges) -> bool {
-        if !self.runs.take(&self.ids, &self.lengths) {
-            return false;
-        }
         let is_done = self.runs.merge(merges);
         self.clear();
         for (id, length) in self.runs.symbols() {
@@ -144,6 +150,30 @@ impl Symbols {
             self.lengths.push(length);
         }
         is_done
+    }
+
+    /// Merges a long pretoken window by window; returns false, and changes nothing, where that can't be done.
+    fn merge_by_windows(&mut self, merges: &Merges, first: impl Fn(usize, TokenId, TokenId) -> Rank) -> bool {
+        let Self {
+            ids,
+            lengths,
+            short,
+            windows,
+            ..
+        } = self;
+        if !windows.merge(short, merges, ids, first) {
+            return false;
+        }
+        let tokens = windows.tokens();
+        for (at, &(start, id)) in tokens.iter().enumerate() {
+            let end = tokens.get(at + 1).map_or(lengths.len(), |next| next.0 as usize);
+            let length = lengths[start as usize..end].iter().sum();
+            ids[at] = id;
+            lengths[at] = length;
+        }
+        ids.truncate(tokens.len());
+        lengths.truncate(tokens.len());
+        true
     }
 
     fn link(&mut self) {
