@@ -5,6 +5,7 @@
 
 mod characters;
 mod dropout;
+mod list;
 mod runs;
 mod short;
 mod symbols;

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use fastrand::Rng;
 
-use super::symbols::Symbols;
+use super::list::List;
 use crate::merges::Merges;
 
 /// How often a merge is passed over, and the numbers that decide it.
@@ -30,7 +30,7 @@ impl Dropout {
     }
 }
 
-impl Symbols {
+impl List {
     /// Merges as the heap does, except that an entry may be passed over when it comes up. As in stock, those come
     /// back after the next entry that isn't, so each is tried again until nothing else is left.
     pub(super) fn merge_dropping(&mut self, merges: &Merges, dropout: &mut Dropout) {

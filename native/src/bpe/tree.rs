@@ -1,8 +1,7 @@
 //! Which pair of neighbours merges next: the lowest rank, leftmost on ties.
 //!
 //! Pairs stand in a tree of minima with sixteen children a node. One merge changes three pairs, and each change looks at
-//! sixteen neighbours a level: n log n in all. The usual pretoken of a dozen bytes is one node, a scan without a
-//! branch, so the same code serves short ones and a million symbols.
+//! sixteen neighbours a level: n log n in all.
 
 use crate::merges::Merge;
 
