@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 from hf_bpe.documents.finding import kind_of
 from hf_bpe.documents.reading import Documents
 from hf_bpe.documents.rows import BadRow, Row
-from hf_bpe.documents.streams import BLOCK_BYTES, LongLine, is_compressed
+from hf_bpe.documents.streams import BLOCK_BYTES, LongLine, Stretch, is_compressed
 from hf_bpe.documents.tables import parquet_groups
 from hf_bpe.text_batches import LongText
 
@@ -139,7 +139,7 @@ def _blocks(
 ) -> Iterator[tuple[int, bytes | LongLine]]:
     assert part.end is not None
     file.seek(part.start)
-    return documents.blocks(part.path, _Stretch(file, part.end - part.start), first, long_bytes=long_bytes)
+    return documents.blocks(part.path, Stretch(file, part.end - part.start), first, long_bytes=long_bytes)
 
 
 def _lines_before(part: Part) -> int:
@@ -149,15 +149,3 @@ def _lines_before(part: Part) -> int:
             count += block.count(b"\n")
             left -= len(block)
     return count
-
-
-class _Stretch:
-    """The next `size` bytes of a file, as a stream."""
-
-    def __init__(self, file: IO[bytes], size: int) -> None:
-        self._file, self._left = file, size
-
-    def read(self, size: int) -> bytes:
-        block = self._file.read(min(size, self._left))
-        self._left -= len(block)
-        return block
