@@ -23,6 +23,7 @@ from hf_bpe.bookmarks import Bookmark, Json, state_of, stream_bookmark
 from hf_bpe.documents import (
     BEGINNING,
     LONG_BYTES,
+    TOLD_BAD_ROWS,
     BadRow,
     Documents,
     Part,
@@ -61,11 +62,13 @@ class Corpus:
         batches: The texts, in order.
         total_bytes: How many bytes of text there are, where that is known beforehand.
         bookmark: Where reading stands, and how the next reader finds that place.
+        is_part: Whether it is a part of a source, in which there may be nothing but bad rows.
     """
 
     batches: Iterator[Batch]
     total_bytes: int | None = None
     bookmark: Bookmark = field(default_factory=Bookmark)
+    is_part: bool = False
 
 
 def open_corpus(
@@ -132,19 +135,22 @@ def corpus_of_rows(rows: Iterable[Row]) -> Corpus:
 
 def _batches_of_texts(rows: Iterable[Row]) -> Iterator[Batch]:
     texts: list[str] = []
+    told: list[str] = []
     chars = nulls = bad = 0
     for row in rows:
-        if not isinstance(row, str):
-            nulls += row is None
-            bad += row is not None
-            continue
-        texts.append(row)
-        chars += len(row)
-        if chars >= _BATCH_BYTES or len(texts) >= _BATCH_BYTES // 100:
-            yield Texts(texts, nulls, bad)
-            texts, chars, nulls, bad = [], 0, 0, 0
+        if isinstance(row, str):
+            texts.append(row)
+            chars += len(row)
+        elif row is None:
+            nulls += 1
+        else:
+            bad += 1
+            told += [row.told] if len(told) < TOLD_BAD_ROWS else []
+        if chars >= _BATCH_BYTES or max(len(texts), bad) >= _BATCH_BYTES // 100:
+            yield Texts(texts, nulls, bad, tuple(told))
+            texts, told, chars, nulls, bad = [], [], 0, 0, 0
     if texts or nulls or bad:
-        yield Texts(texts, nulls, bad)
+        yield Texts(texts, nulls, bad, tuple(told))
 
 
 def _flatten(source: Iterable[object]) -> Iterator[str | None]:
@@ -189,9 +195,12 @@ def _open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: bo
 
 
 def open_part(documents: Documents, part: Part) -> Corpus:
-    """Return a part of files as batches, as `open_corpus` does whole files."""
-    columns = columns_of_part(documents, part, long_bytes=LONG_BYTES)
-    return Corpus(batch for found in columns for batch in _batches_of(documents, found))
+    """Return a part of files as batches, as `open_corpus` does whole files.
+
+    Bad rows that are left out are named by the byte where the part begins.
+    """
+    columns = columns_of_part(documents, part, long_bytes=LONG_BYTES, names_by_byte=documents.skip_bad_rows)
+    return Corpus((batch for found in columns for batch in _batches_of(documents, found)), is_part=True)
 
 
 def _identity_of_files(documents: Documents) -> dict[str, Json]:
@@ -213,7 +222,8 @@ def _batches_of_documents(documents: Documents, bookmark: Bookmark, start: Posit
 def _batches_of(documents: Documents, found: Any) -> Iterator[Batch]:
     if isinstance(found, list):
         bad = [documents.check(row) for row in found if isinstance(row, BadRow)]
-        yield Texts([row for row in found if isinstance(row, str)], found.count(None), len(bad))
+        told = tuple(row.told for row in bad[:TOLD_BAD_ROWS])
+        yield Texts([row for row in found if isinstance(row, str)], found.count(None), len(bad), told)
     elif isinstance(found, LongText):
         yield found
     else:

@@ -257,7 +257,7 @@ def test_counts_that_are_no_checkpoint_are_not_gone_on_from(tmp_path: Path) -> N
         ({"split_pattern": "llama3"}, "can't be gone on from: they have different settings, pre_tokenizer of the spl"),
         ({"normalizer": "NFC"}, 'different settings, normalizer null and {"type": "NFC"}'),
         ({"max_pretoken_bytes": 9}, "different settings, max_pretoken_bytes 4096 and 9"),
-        ({"skip_bad_rows": True}, "its source had skip_bad_rows=False, and now it has skip_bad_rows=True"),
+        ({"skip_bad_rows": False}, "its source had skip_bad_rows=True, and now it has skip_bad_rows=False"),
         ({"text_column": "t"}, "its source had text_column='text', and now it has text_column='t'"),
     ],
 )

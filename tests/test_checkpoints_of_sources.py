@@ -220,7 +220,7 @@ def test_a_file_that_was_not_reached_yet_may_not_change_either(stopped: Path, tm
         ({"split_pattern": "llama3"}, "different settings, pre_tokenizer of the split pattern 'gpt2' and of"),
         ({"normalizer": "NFC"}, 'different settings, normalizer null and {"type": "NFC"}'),
         ({"max_pretoken_bytes": 9}, "different settings, max_pretoken_bytes 4096 and 9"),
-        ({"skip_bad_rows": True}, "source 'en' had skip_bad_rows=False, and now it has skip_bad_rows=True"),
+        ({"skip_bad_rows": False}, "source 'en' had skip_bad_rows=True, and now it has skip_bad_rows=False"),
         ({"text_column": "t"}, "source 'en' had text_column='text', and now it has text_column='t'"),
     ],
 )

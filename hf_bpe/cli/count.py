@@ -61,7 +61,7 @@ def count(
     pre_tokenizer: PreTokenizer = None,
     name: Name = None,
     text_column: TextColumn = "text",
-    skip_bad_rows: SkipBadRows = False,
+    skip_bad_rows: SkipBadRows = True,
     max_memory: MaxMemory = None,
     temporary_directory: TemporaryDirectory = None,
     max_pretoken_bytes: MaxPretokenBytes = str(MAX_PRETOKEN_BYTES),

@@ -177,7 +177,7 @@ def train(
     segmenter: SegmenterName = None,
     pad_to_multiple_of: PadToMultipleOf = None,
     text_column: TextColumn = "text",
-    skip_bad_rows: SkipBadRows = False,
+    skip_bad_rows: SkipBadRows = True,
     max_memory: MaxMemory = None,
     temporary_directory: TemporaryDirectory = None,
     max_pretoken_bytes: MaxPretokenBytes = str(MAX_PRETOKEN_BYTES),
@@ -264,7 +264,7 @@ def _check_for_counts(context: typer.Context) -> None:
     for name in _OF_TEXTS:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            option = "--" + name.replace("_", "-")
+            option = ("--no-" if context.params[name] is False else "--") + name.replace("_", "-")
             raise typer.BadParameter(f"{option} is for texts, and with --from-counts they are counted already")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from tqdm.auto import tqdm
 
-from hf_bpe.documents import Documents, Position, open_documents
+from hf_bpe.documents import TOLD_BAD_ROWS, Documents, Position, open_documents
 from hf_bpe.documents.reading import MAX_DOCUMENT_BYTES, DocumentBatch
 from hf_bpe.fingerprinting import fingerprint
 from hf_bpe.token_files.spool import Spool
@@ -118,7 +118,7 @@ def encode_files(
             if append_eos:
                 ids, bounds = with_eos(ids, bounds, int(tokenizer.eos_token_id))
             spool.append(ids, bounds, batch.end, len(batch.bad_rows))
-            first_bad += [f"{row.place}: {row.reason}" for row in batch.bad_rows[: 10 - len(first_bad)]]
+            first_bad += [row.told for row in batch.bad_rows[: TOLD_BAD_ROWS - len(first_bad)]]
         report = EncodingReport(
             target, (), spool.documents, spool.ids, dtype.name, spool.bad_rows, tuple(first_bad), spool.resumed
         )
