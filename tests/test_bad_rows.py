@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 import hf_bpe
 from hf_bpe import CorpusError, CountsError, PretokenCounts
 from hf_bpe.cli import app
+from hf_bpe.corpus import open_part
+from hf_bpe.documents import Position, open_documents, parts_of
 from hf_bpe.limits import CountingLimits
 from hf_bpe.pretoken_counts import storage
 
@@ -112,6 +114,60 @@ def test_nothing_is_told_where_nothing_is_bad(tmp_path: Path) -> None:
 
     assert (counts.report.texts, counts.report.null_rows, counts.report.bad_rows) == (200, 2, 0)
     assert counts.report.first_bad_rows == ()
+
+
+def write_table(path: Path, rows: list[bytes | None], kind: pa.DataType) -> None:
+    """Write rows as strings, whatever their bytes are: 40 to a part."""
+    binary = pa.large_binary() if kind == pa.large_string() else pa.binary()
+    table = pa.table({"text": pa.array(rows, binary).view(kind)})
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, row_group_size=40)
+        return
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=40)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()], ids=str)
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
+def test_a_string_of_a_table_that_is_not_utf8_is_a_bad_row(name: str, kind: pa.DataType, tmp_path: Path) -> None:
+    path = tmp_path / name
+    rows: list[bytes | None] = [None, *(text.encode() for text in GOOD)]
+    rows[41:41] = [b"a \xff", None]
+    rows.append(b"cut off \xe8\xaa")
+    write_table(path, rows, kind)
+    told = (
+        f"{path}, row 42: isn't UTF-8 at byte 2: invalid start byte",
+        f"{path}, row 204: isn't UTF-8 at byte 8: unexpected end of data",
+    )
+
+    with pytest.warns(UserWarning, match="2 of 204 rows"):
+        counts = count(files=[path])
+
+    assert counts == count(GOOD)
+    assert (counts.report.texts, counts.report.null_rows) == (200, 2)
+    assert counts.report.first_bad_rows == told
+    with pytest.raises(CorpusError, match=r"row 42: isn't UTF-8 at byte 2: .*\(skip_bad_rows leaves such rows out\)"):
+        count(files=[path], skip_bad_rows=False)
+    documents = open_documents([path], skip_bad_rows=True)
+    for first in (0, 30, 41, 42, 43, 100, 203):
+        batches = [*documents.batches(Position(0, first))]
+        assert [text.encode() for batch in batches for text in batch.texts] == [
+            row for row in rows[first:] if row is not None and b"\xe8" not in row and b"\xff" not in row
+        ]
+        assert [row.told for batch in batches for row in batch.bad_rows] == [*told[first > 41 :]]
+    parts = [open_part(documents, part) for part in parts_of(documents, 1)]
+    with pytest.warns(UserWarning, match="rows hold no text"):
+        assert PretokenCounts.sum([count(part) for part in parts]) == counts
+
+
+def test_a_table_whose_offsets_are_damaged_is_an_error(tmp_path: Path) -> None:
+    data, offsets = pa.py_buffer(b"one two"), pa.py_buffer(b"".join(n.to_bytes(4, "little") for n in (0, 5, 3)))
+    table = pa.table({"text": pa.StringArray.from_buffers(2, offsets, data)})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+
+    with pytest.raises(CorpusError, match=r"a\.arrow: can't be read as Arrow: "):
+        count(files=[tmp_path / "a.arrow"])
 
 
 # Every way to read

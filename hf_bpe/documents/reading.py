@@ -151,8 +151,10 @@ class Documents:
         block_bytes = self.column_bytes(path)
         return blocks_and_long_lines(path, stream, self.max_document_bytes, block_bytes, first, long_bytes=long_bytes)
 
-    def arrow_columns(self, path: Path, first: int = 0) -> Iterator[tuple[int, int, pa.Array]]:
+    def arrow_columns(self, path: Path, first: int = 0) -> Iterator[tuple[int, int, pa.Array | list[Row]]]:
         """Yield the texts of a table from about row `first` on: the number of the first row, rows of the file, texts.
+
+        They are a list where rows are bad, which are for `check` to judge.
 
         Raises:
             CorpusError: The file is damaged, or the column holds no texts.
