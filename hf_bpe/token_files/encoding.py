@@ -80,7 +80,8 @@ def encode_files(
         documents: Whether each line of a text file is a document, or each file.
         add_special_tokens: Whether the post-processor adds its special tokens, such as BOS.
         append_eos: Whether EOS comes after each document, whatever the post-processor does.
-        skip_bad_rows: Whether bad rows are left out and counted, not an error.
+        skip_bad_rows: Whether bad rows are left out and counted, not an error. Unlike in training they are an error by
+            default: each that is left out moves the index of every document behind it.
         max_document_bytes: What a line may have at most.
         restart: Whether an earlier run is thrown away, not gone on with.
         checkpoint_seconds: How much work a stop may cost.
