@@ -21,7 +21,7 @@ class Stopped(Exception):
 
 def stopper(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
     """Return what lets counting stop after a number of checkpoints, with small batches so that there are many."""
-    monkeypatch.setattr("hf_bpe.corpus._BATCH_BYTES", 20_000)
+    monkeypatch.setattr("hf_bpe.corpus.sizes.BATCH_BYTES", 20_000)
     monkeypatch.setattr("hf_bpe.documents.reading._COLUMN_BYTES", 20_000)
     monkeypatch.setattr("hf_bpe.documents.streams.BLOCK_BYTES", 20_000)
     save = resuming._Run._save

@@ -116,6 +116,7 @@ FILES: dict[str, Callable[[Path, list[str]], object]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:2 of 7,004 rows hold no text")
 @pytest.mark.parametrize("name", FILES)
 def test_files_go_on_from_a_row_to_the_same_vocabulary(
     name: str, tmp_path: Path, stop_after: Callable[[int | None], None]

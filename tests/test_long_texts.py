@@ -15,10 +15,10 @@ from hostile import HOSTILE
 from trainings import counter, stock_training
 
 import hf_bpe
-from hf_bpe import corpus as corpus_module
 from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.columns import column_of, ends_of
-from hf_bpe.corpus import open_corpus
+from hf_bpe.corpus import files as files_module
+from hf_bpe.corpus import open_corpus, open_part
 from hf_bpe.documents import BadRow, Documents, long_rows, open_documents, parts_of, streams
 from hf_bpe.documents import reading as reading_module
 from hf_bpe.errors import CorpusError
@@ -151,7 +151,7 @@ def test_a_long_cell_that_is_damaged_is_told_as_any() -> None:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a line of 16 bytes long, and a block of 5 bytes usual."""
-    monkeypatch.setattr(corpus_module, "LONG_BYTES", 16)
+    monkeypatch.setattr(files_module, "LONG_BYTES", 16)
     monkeypatch.setattr(reading_module, "_COLUMN_BYTES", 5)
     monkeypatch.setattr(streams, "BLOCK_BYTES", 5)
 
@@ -267,10 +267,11 @@ def test_parts_of_a_file_have_its_long_lines(tmp_path: Path, tiny: None) -> None
 
     for part_bytes in (1, 30, 1000):
         parts = parts_of(documents, part_bytes)
-        counts = [counts_of(corpus_module.open_part(documents, part)) for part in parts]
+        counts = [counts_of(open_part(documents, part)) for part in parts]
         assert hf_bpe.PretokenCounts.sum(counts) == expected
 
 
+@pytest.mark.filterwarnings(r"ignore:\d of \d+ rows hold no text")
 @pytest.mark.parametrize("suffix", ["txt", "txt.gz"])
 def test_long_lines_that_are_bad_are_left_out_of_every_part(suffix: str, tmp_path: Path, tiny: None) -> None:
     path = tmp_path / f"a.{suffix}"
@@ -282,7 +283,7 @@ def test_long_lines_that_are_bad_are_left_out_of_every_part(suffix: str, tmp_pat
 
     for part_bytes in (1, 30, 1000):
         parts = parts_of(documents, part_bytes)
-        counts = [counts_of(corpus_module.open_part(documents, part)) for part in parts]
+        counts = [counts_of(open_part(documents, part)) for part in parts]
         total = hf_bpe.PretokenCounts.sum(counts)
         assert total == counts_of(_lines("".join([*LINES, "\n"] * 3)))
         assert total.report.bad_rows == 2
@@ -309,7 +310,7 @@ def test_a_bad_long_line_has_the_same_name_in_a_part(tmp_path: Path, tiny: None)
     *_, last = parts_of(documents, 20)
 
     with pytest.raises(CorpusError, match=r"line 4: isn't UTF-8 at byte 40: invalid start byte"):
-        counts_of(corpus_module.open_part(documents, last))
+        counts_of(open_part(documents, last))
 
 
 def test_counting_goes_on_behind_a_long_line(tmp_path: Path, tiny: None) -> None:
