@@ -9,7 +9,8 @@ from dataclasses import asdict, replace
 from hf_bpe import pipeline_json
 from hf_bpe._native import Counter, SortedCounts, learn_from_sources
 from hf_bpe.corpus import Corpus
-from hf_bpe.counting import CountingReport, count_corpus, taken, warn_of_losses
+from hf_bpe.counting import count_corpus, taken
+from hf_bpe.counting_report import CountingReport, warn_of_losses
 from hf_bpe.learning import finished, merging_bar
 from hf_bpe.learning_memory import warn_of_memory
 from hf_bpe.pretoken_counts import PretokenCounts

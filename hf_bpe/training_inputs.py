@@ -11,7 +11,8 @@ from typing import Any
 from hf_bpe import pipeline_json
 from hf_bpe._native import Counter
 from hf_bpe.corpus import Corpus, Source, open_corpus
-from hf_bpe.counting import counter_of, warn_of_losses
+from hf_bpe.counting import counter_of
+from hf_bpe.counting_report import warn_of_losses
 from hf_bpe.errors import CountsError
 from hf_bpe.learning_sources import counted_source
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isfinite
 
 from hf_bpe._native import SortedCounts
-from hf_bpe.counting import CountingReport
+from hf_bpe.counting_report import CountingReport
 from hf_bpe.vocabulary_growth import VocabularyGrowth
 
 _MOST = 2**60

@@ -17,7 +17,8 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from hf_bpe.corpus import Corpus, open_corpus, open_part
-from hf_bpe.counting import check_beginning, check_texts, warn_of_losses
+from hf_bpe.counting import check_beginning
+from hf_bpe.counting_report import check_texts, warn_of_losses
 from hf_bpe.distributed.running import (
     PART_BYTES,
     TOLD,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hf_bpe.character_pipeline import CharacterOptions
-from hf_bpe.counting import warn_of_losses
+from hf_bpe.counting_report import warn_of_losses
 from hf_bpe.distributed.counting import count_all
 from hf_bpe.distributed.running import PART_BYTES
 from hf_bpe.keywords import TOKENIZER_SETTINGS, check_keywords

@@ -7,7 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from hf_bpe.counting import CountingReport, counter_of
+from hf_bpe.counting import counter_of
+from hf_bpe.counting_report import CountingReport
 from hf_bpe.errors import CountsError, HfBpeError
 from hf_bpe.pretoken_counts.settings import CountSettings
 

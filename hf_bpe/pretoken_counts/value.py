@@ -19,7 +19,8 @@ from hf_bpe import trainer_settings as checks
 from hf_bpe._native import Counter, SortedCounts
 from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.corpus import Corpus, Source, open_corpus
-from hf_bpe.counting import CountingReport, count_corpus, counter_of, taken, warn_of_losses
+from hf_bpe.counting import count_corpus, counter_of, taken
+from hf_bpe.counting_report import CountingReport, warn_of_losses
 from hf_bpe.errors import CountsError
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import storage
