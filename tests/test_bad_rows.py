@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from stopping import Stopped, kept, stopper
+from stopping import StopAfter, kept
 from typer.testing import CliRunner
 
 import hf_bpe
@@ -332,12 +332,6 @@ def test_a_file_that_is_damaged_or_of_another_kind_is_still_an_error(name: str, 
 # Checkpoints
 
 
-@pytest.fixture
-def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
-    """Let counting stop after a number of checkpoints."""
-    return stopper(monkeypatch)
-
-
 def big(path: Path, bad: bytes = b"no JSON\n") -> Path:
     """Write a file of a few batches, with a bad row behind each of them."""
     part = lines([f"{number} {text}" for number in range(150) for text in GOOD])
@@ -345,17 +339,15 @@ def big(path: Path, bad: bytes = b"no JSON\n") -> Path:
     return path
 
 
-def test_what_was_left_out_is_told_across_stops(tmp_path: Path, stop_after: Callable[[int | None], None]) -> None:
+def test_what_was_left_out_is_told_across_stops(tmp_path: Path, stop_after: StopAfter) -> None:
     path = big(tmp_path / "a.jsonl")
     with pytest.warns(UserWarning, match="4 of 120,004 rows"):
         whole = train(files=[path])
     where: dict[str, Any] = {"checkpoint_dir": tmp_path / "stops", "checkpoint_minutes": 0}
     for number in (2, 3):
-        stop_after(number)
-        with pytest.raises(Stopped):
+        with stop_after(number):
             train(files=[path], **where)
         where["resume_from"] = tmp_path / "stops"
-    stop_after(None)
 
     with pytest.warns(UserWarning, match="4 of 120,004 rows"):
         tokenizer = train(files=[path], **where)
@@ -387,15 +379,11 @@ def test_a_strict_run_that_met_a_bad_row_goes_on_without_it(several: bool, tmp_p
         train(**source, **where, skip_bad_rows=False)
 
 
-def test_a_checkpoint_that_does_not_name_its_bad_rows_is_gone_on_from(
-    tmp_path: Path, stop_after: Callable[[int | None], None]
-) -> None:
+def test_a_checkpoint_that_does_not_name_its_bad_rows_is_gone_on_from(tmp_path: Path, stop_after: StopAfter) -> None:
     path = big(tmp_path / "a.jsonl", bad=b"")
     path.write_bytes(b"no JSON\n" + path.read_bytes())
-    stop_after(2)
-    with pytest.raises(Stopped):
+    with stop_after(2):
         count(files=[path], checkpoint_dir=tmp_path / "stops", checkpoint_minutes=0)
-    stop_after(None)
     newest = kept(tmp_path / "stops")[-1]
     counts, details = storage.read(newest, CountingLimits.of())
     del details["first_bad_rows"]
