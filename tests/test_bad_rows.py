@@ -446,6 +446,18 @@ def test_stdin_of_bad_rows_alone_is_an_error(run: Callable[..., Any]) -> None:
     assert "stdin, line 1: isn't UTF-8 at byte 0" in result.stderr
 
 
+def test_strict_counts_of_stdin_are_gone_on_from(run: Callable[..., Any]) -> None:
+    where = ("--checkpoint-dir", "stops", "--resume-from", "stops")
+    stdin = "\n".join(GOOD).encode()
+    strict = run("count", "-", "--out", "strict", "--no-skip-bad-rows", *where, stdin=stdin)
+
+    result = run("count", "-", "--out", "made", *where, stdin=stdin)
+
+    assert (strict.exit_code, result.exit_code) == (0, 0), result.output
+    assert PretokenCounts.load("made") == PretokenCounts.load("strict")
+    assert len(kept(Path("stops"))) == 2  # the second is of both
+
+
 def test_what_makes_no_training_stays_strict(corpus: Path, tmp_path: Path, run: Callable[..., Any]) -> None:
     train(GOOD).save_pretrained(tmp_path / "tokenizer")
 

@@ -80,7 +80,8 @@ def count(
 
     Raises:
         ImportError: Ray isn't installed.
-        CorpusError: A file or a row is bad; of several the first in order.
+        CorpusError: A file is bad, or there are bad rows and no text, or bad rows with `skip_bad_rows=False`; of many
+            the first in order.
         TypeError: The source is of another type, or the texts are, or a keyword is unknown.
         ValueError: An argument is out of range, or there is no such column.
 
