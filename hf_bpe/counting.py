@@ -5,38 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tqdm.auto import tqdm
 
 from hf_bpe import pipeline_json
 from hf_bpe._native import Counter, SortedCounts, Tokenizer
 from hf_bpe.corpus import Corpus
+from hf_bpe.counting_report import NOTHING_READ, CountingReport, check_texts
+from hf_bpe.documents import TOLD_BAD_ROWS
 from hf_bpe.errors import HfBpeError
 from hf_bpe.limits import CountingLimits
-from hf_bpe.telling import warn
 from hf_bpe.text_batches import Batch, LongText, Texts
-
-
-@dataclass(frozen=True)
-class CountingReport:
-    """What was read.
-
-    Attributes:
-        texts: How many texts.
-        null_rows: How many rows that were null, and skipped.
-        bad_rows: How many rows that held no text, and were skipped as asked.
-        bytes: How many bytes the texts have.
-        cut_pretokens: How many pretokens were too long, and counted in parts.
-        spilled_bytes: How many bytes of the table of pretokens went to temporary files.
-    """
-
-    texts: int = 0
-    null_rows: int = 0
-    bad_rows: int = 0
-    bytes: int = 0
-    cut_pretokens: int = 0
-    spilled_bytes: int = 0
 
 
 def counter_of(
@@ -57,10 +37,13 @@ def count_corpus(
     *,
     progress: bool,
     length: int | None = None,
-    before: CountingReport = CountingReport(),
+    before: CountingReport = NOTHING_READ,
     after: Callable[[Batch, CountingReport], None] | None = None,
 ) -> CountingReport:
     """Count every batch. Ctrl-C stops between two batches, and inside one as often as the native counter asks.
+
+    Bad rows are left out, but a source that holds nothing else is an error: as soon as it shows, see
+    `check_texts`.
 
     Args:
         counter: What counts.
@@ -69,8 +52,12 @@ def count_corpus(
         length: The number of texts, for the bar.
         before: What had been read before, which this goes on with.
         after: Called after each batch with it, and with all that has been read so far.
+
+    Raises:
+        CorpusError: There are bad rows, and no texts.
     """
     texts, nulls, bad, size = before.texts, before.null_rows, before.bad_rows, before.bytes
+    told = before.first_bad_rows
     report = before
     total = corpus.total_bytes if length is None else length
     unit = {"unit": "B", "unit_scale": True} if length is None else {"unit": " texts"}
@@ -81,6 +68,7 @@ def count_corpus(
                 counted = counter.count(batch.texts)
                 nulls += batch.nulls
                 bad += batch.bad
+                told = (told + batch.first_bad)[:TOLD_BAD_ROWS]
             elif isinstance(batch, LongText):
                 counted = counter.count_parts(batch.parts)
             else:
@@ -88,14 +76,18 @@ def count_corpus(
             texts, nulls, size = texts + counted[0], nulls + counted[1], size + counted[2]
             bar.update(counted[2] if length is None else counted[0])
             cut, spilled = counter.cut_pretokens + before.cut_pretokens, counter.spilled_bytes + before.spilled_bytes
-            report = CountingReport(texts, nulls, bad, size, cut, spilled)
+            report = CountingReport(texts, nulls, bad, size, cut, spilled, told)
+            if not corpus.is_part:
+                check_texts(report, whole=False)
             if after is not None:
                 after(batch, report)
+    if not corpus.is_part:
+        check_texts(report)
     return report
 
 
 def taken(
-    counter: Counter, report: CountingReport, before: CountingReport = CountingReport()
+    counter: Counter, report: CountingReport, before: CountingReport = NOTHING_READ
 ) -> tuple[SortedCounts, CountingReport]:
     """Return what was counted, and the report with what went to temporary files on the way; the counter begins anew.
 
@@ -108,11 +100,16 @@ def taken(
     return counts, replace(report, spilled_bytes=before.spilled_bytes + counter.spilled_bytes)
 
 
-def warn_of_cuts(cut: int, max_pretoken_bytes: int | None) -> None:
-    """Warn when pretokens were cut: then the vocabulary may be another one than without a limit."""
-    if cut:
-        warn(
-            f"{cut:,} pretokens were longer than {max_pretoken_bytes:,} bytes and counted in parts: merges across the "
-            "cuts are not learned. Set max_pretoken_bytes to another length, or to None for none; a split pattern that "
-            "cuts more often needs no limit."
-        )
+def check_beginning(corpus: Corpus) -> None:
+    """Raise where a source begins with so many bad rows that counting it would raise; it is read up to the first text.
+
+    Raises:
+        CorpusError: As `check_texts`.
+    """
+    read = NOTHING_READ
+    for batch in corpus.batches:
+        if not isinstance(batch, Texts) or batch.texts:
+            return
+        empty = CountingReport(null_rows=batch.nulls, bad_rows=batch.bad, first_bad_rows=batch.first_bad)
+        read = CountingReport.sum([read, empty])
+        check_texts(read, whole=False)

@@ -12,7 +12,8 @@ from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
 from hf_bpe._native import Counter
 from hf_bpe.corpus import Corpus
-from hf_bpe.counting import CountingReport, count_corpus, warn_of_cuts
+from hf_bpe.counting import count_corpus
+from hf_bpe.counting_report import CountingReport, warn_of_losses
 from hf_bpe.errors import TrainingError
 from hf_bpe.learning_memory import warn_of_memory
 from hf_bpe.pretoken_counts import PretokenCounts
@@ -107,7 +108,7 @@ def _count(counter: Counter, corpus: Corpus | PretokenCounts, *, progress: bool,
         counter.count_sorted(corpus._counts)
         return corpus.report
     read = count_corpus(counter, corpus, progress=progress, length=length)
-    warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes)
+    warn_of_losses(read, counter.max_pretoken_bytes)
     return read
 
 

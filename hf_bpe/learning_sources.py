@@ -9,7 +9,8 @@ from dataclasses import asdict, replace
 from hf_bpe import pipeline_json
 from hf_bpe._native import Counter, SortedCounts, learn_from_sources
 from hf_bpe.corpus import Corpus
-from hf_bpe.counting import CountingReport, count_corpus, taken, warn_of_cuts
+from hf_bpe.counting import count_corpus, taken
+from hf_bpe.counting_report import CountingReport, warn_of_losses
 from hf_bpe.learning import finished, merging_bar
 from hf_bpe.learning_memory import warn_of_memory
 from hf_bpe.pretoken_counts import PretokenCounts
@@ -36,7 +37,7 @@ def counted_source(
         before = read.spilled_bytes
     else:
         counts, read = taken(counter, count_corpus(counter, corpus, progress=progress))
-        warn_of_cuts(read.cut_pretokens, counter.max_pretoken_bytes)
+        warn_of_losses(read, counter.max_pretoken_bytes)
     if cut is not None:
         cut_at_words(counts, cut, counter)
         counts = counter.take_sorted()
@@ -80,6 +81,7 @@ def train_sources(
         SourceReport(
             name=part.name,
             texts=part.read.texts,
+            bad_rows=part.read.bad_rows,
             bytes=sizes[at],
             share=sizes[at] * multipliers[at] / total if total else 0.0,
             tokens=tokens[at],
@@ -100,9 +102,8 @@ def train_sources(
             f"quota: {lacking.name!r} is to use {lacking.quota} of the learned tokens most, and {lacking.missing} are "
             "missing: no pair is left that it uses most. Give it more text or a lower quota."
         )
-    read = {name: sum(asdict(part.read)[name] for part in parts) for name in asdict(CountingReport())}
     report = TrainingReport(
-        **read,
+        **asdict(CountingReport.sum(part.read for part in parts)),
         distinct_pretokens=distinct,
         sources=reports,
         used_most_by=used_most,

@@ -16,12 +16,14 @@ class Texts:
     Attributes:
         texts: The strings.
         nulls: How many rows of the batch were None, and left out.
-        bad: How many rows held no text, and were left out as asked.
+        bad: How many rows held no text, and were left out.
+        first_bad: Where some of these are, from the first on, and what is wrong with them.
     """
 
     texts: list[str]
     nulls: int = 0
     bad: int = 0
+    first_bad: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def train(
     max_memory: int | str | None = None,
     temporary_directory: str | Path | None = None,
     max_pretoken_bytes: int | None = MAX_PRETOKEN_BYTES,
-    skip_bad_rows: bool = False,
+    skip_bad_rows: bool = True,
     checkpoint_dir: str | Path | None = None,
     checkpoint_minutes: float = CHECKPOINT_MINUTES,
     resume_from: str | Path | None = None,
@@ -167,7 +167,9 @@ def train(
         temporary_directory: Where those files are made, without names; by default where the system has them.
         max_pretoken_bytes: The length from which a pretoken is cut between characters, and its parts are counted, with
             a warning; None for none. Where nothing was cut, merges are those of the stock trainer.
-        skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
+        skip_bad_rows: Whether rows of files that hold no text (no JSON, no such column, no UTF-8, ...) are left out,
+            counted in the report and told by a warning; else the first is an error. It is one as well where a source
+            holds no text at all, or 100,000 such rows before the first text.
         checkpoint_dir: A folder for checkpoints of counting, from which a run can go on after a stop of any kind, and
             makes the same vocabulary; the last two are kept, of several sources in a folder for each. By default none
             are written, or to `resume_from`.
@@ -188,8 +190,10 @@ def train(
     Raises:
         TrainingError: `vocab_size` has no room for the special tokens and the bytes, or the characters of the corpus.
         TypeError: `source` is of no accepted type, or a keyword is unknown.
-        ValueError: An argument is out of its range or contradicts another one, a file isn't UTF-8, or there is no
-            such column or chat template.
+        ValueError: An argument is out of its range or contradicts another one, or there is no such column or chat
+            template.
+        CorpusError: A file is damaged, a table has no such column, or there are bad rows and no text, or bad rows with
+            `skip_bad_rows=False`.
         SplitPatternError: `split_pattern` is no valid regex, or ran away on a text.
         CountsError: `PretokenCounts` were made with other settings than those asked for, or than other sources; or
             checkpoints can't be gone on from, or would be written over.

@@ -11,7 +11,8 @@ from typing import Any
 from hf_bpe import pipeline_json
 from hf_bpe._native import Counter
 from hf_bpe.corpus import Corpus, Source, open_corpus
-from hf_bpe.counting import counter_of, warn_of_cuts
+from hf_bpe.counting import counter_of
+from hf_bpe.counting_report import warn_of_losses
 from hf_bpe.errors import CountsError
 from hf_bpe.learning_sources import counted_source
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
@@ -20,6 +21,9 @@ from hf_bpe.pretoken_counts.identities import Identity
 from hf_bpe.pretoken_counts.resuming import Checkpoints
 from hf_bpe.pretoken_counts.resuming_sources import checkpoints_of_sources
 from hf_bpe.training_sources import Balance, CountedSource
+
+_UNSAID: Mapping[str, object] = {"text_column": "text", "skip_bad_rows": True}
+"""What options of reading are where nothing is said of them, if it isn't None."""
 
 _COUNTED_ALREADY = "checkpoint_dir and resume_from are for counting, and these counts are made already"
 
@@ -107,7 +111,7 @@ def counted_with_checkpoints(
     counts = PretokenCounts._counted(
         make_counter, corpus, checkpoints, settings=settings, limits=limits, progress=progress
     )
-    warn_of_cuts(counts.report.cut_pretokens, limits.max_pretoken_bytes)
+    warn_of_losses(counts.report, limits.max_pretoken_bytes)
     return counts
 
 
@@ -152,7 +156,7 @@ def check_reading(
         limits: Those asked for.
         only_counts: Whether there are no texts besides.
         unsaid_length: The `max_pretoken_bytes` that stands for nothing said.
-        **options: What reading is told, each None, False or `"text"` where nothing was said.
+        **options: What reading is told.
 
     Raises:
         ValueError: An option is for texts, and there are none.
@@ -160,7 +164,7 @@ def check_reading(
     """
     if only_counts:
         for name, value in options.items():
-            if value not in (None, False, "text"):
+            if value != _UNSAID.get(name):
                 raise ValueError(f"{name}={value!r} is for texts, and these counts are made already: leave it out")
     made = counts.settings
     if limits.max_pretoken_bytes not in (unsaid_length, made.max_pretoken_bytes):

@@ -16,7 +16,7 @@ class TrainingReport:
     Attributes:
         texts: How many texts were read.
         null_rows: How many rows were null, and skipped.
-        bad_rows: How many rows held no text, and were skipped as asked.
+        bad_rows: How many rows held no text, and were skipped.
         bytes: How many bytes the texts have.
         cut_pretokens: How many pretokens were longer than `max_pretoken_bytes`, and counted in parts.
         spilled_bytes: How many bytes of the table of pretokens went to temporary files, before all stops too.
@@ -29,6 +29,7 @@ class TrainingReport:
             the first.
         growth: How many tokens the corpus takes with smaller vocabularies. Several sources are one corpus as they are,
             whatever they weigh.
+        first_bad_rows: Where the first of the bad rows are, ten at most, and what is wrong with them.
     """
 
     texts: int = 0
@@ -44,6 +45,7 @@ class TrainingReport:
     sources: tuple[SourceReport, ...] = ()
     used_most_by: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
     growth: VocabularyGrowth | None = field(default=None, repr=False)
+    first_bad_rows: tuple[str, ...] = ()
 
     def to_html(self, *, hidden_sizes: Mapping[int, int] | None = None) -> str:
         """Return a page that tells how large the vocabulary should be: see `hf_bpe.measure.vocabulary_sizes`."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isfinite
 
 from hf_bpe._native import SortedCounts
-from hf_bpe.counting import CountingReport
+from hf_bpe.counting_report import CountingReport
 from hf_bpe.vocabulary_growth import VocabularyGrowth
 
 _MOST = 2**60
@@ -34,6 +34,7 @@ class SourceReport:
         quota: The share of the learned tokens that was asked for; None for none.
         missing: How many tokens are missing to that.
         growth: How many tokens it takes with smaller vocabularies: those of the first merges of this training.
+        bad_rows: How many rows held no text, and were skipped.
     """
 
     name: str
@@ -45,6 +46,7 @@ class SourceReport:
     quota: float | None = None
     missing: int = 0
     growth: VocabularyGrowth | None = field(default=None, repr=False)
+    bad_rows: int = 0
 
     @property
     def bytes_per_token(self) -> float:

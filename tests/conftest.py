@@ -14,6 +14,7 @@ os.environ["TRANSFORMERS_NO_ADVISORY_WARNINGS"] = "1"
 
 import pytest
 from hypothesis import HealthCheck, settings
+from stopping import StopAfter, stopper
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from vocabularies import REAL
 
@@ -33,6 +34,12 @@ settings.register_profile("slow", settings.get_profile("quick"), max_examples=1_
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def stop_after(monkeypatch: pytest.MonkeyPatch) -> StopAfter:
+    """Let counting stop after a number of checkpoints."""
+    return stopper(monkeypatch)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -6,40 +6,58 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from hf_bpe.pretoken_counts import resuming
+
+StopAfter: TypeAlias = Callable[[int], AbstractContextManager[None]]
+"""Lets what is counted inside of it stop after a number of checkpoints, and fails where it doesn't."""
+
+DAMAGES = ["torn", "flipped", "empty"]
+"""What `damage` makes of a file."""
 
 
 class Stopped(Exception):
     """Stands for the end of a process."""
 
 
-def stopper(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
-    """Return what lets counting stop after a number of checkpoints, with small batches so that there are many."""
-    monkeypatch.setattr("hf_bpe.corpus._BATCH_BYTES", 20_000)
+def stopper(monkeypatch: pytest.MonkeyPatch) -> StopAfter:
+    """Return what lets counting stop, and make batches small, so that there are many checkpoints."""
+    monkeypatch.setattr("hf_bpe.corpus.sizes.BATCH_BYTES", 20_000)
     monkeypatch.setattr("hf_bpe.documents.reading._COLUMN_BYTES", 20_000)
     monkeypatch.setattr("hf_bpe.documents.streams.BLOCK_BYTES", 20_000)
     save = resuming._Run._save
 
-    def set_stop(number: int | None) -> None:
-        left = [number]
+    @contextmanager
+    def stop_after(number: int) -> Iterator[None]:
+        left = number
 
         def counted(self: Any, report: Any, *, complete: bool) -> Any:
+            nonlocal left
             saved = save(self, report, complete=complete)
-            if left[0] is not None:
-                left[0] -= 1
-                if left[0] == 0:
-                    raise Stopped
+            left -= 1
+            if left == 0:
+                raise Stopped
             return saved
 
-        monkeypatch.setattr(resuming._Run, "_save", counted)
+        with monkeypatch.context() as patched:
+            patched.setattr(resuming._Run, "_save", counted)
+            with pytest.raises(Stopped):
+                yield
 
-    return set_stop
+    return stop_after
+
+
+def damage(path: Path, how: str) -> None:
+    """Damage a file of counts as a crash or a disk does."""
+    data = bytearray(path.read_bytes())
+    data[200] ^= 4  # of the counts: much of a small file is what stands beside them
+    path.write_bytes({"torn": data[: len(data) // 2], "flipped": bytes(data), "empty": b""}[how])
 
 
 def kept(folder: Path) -> list[Path]:

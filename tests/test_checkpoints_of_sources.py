@@ -14,7 +14,7 @@ from typing import Any
 import datasets
 import pyarrow as pa
 import pytest
-from stopping import Stopped, kept, killed_at_random_moments, stopper
+from stopping import DAMAGES, StopAfter, damage, kept, killed_at_random_moments
 
 import hf_bpe
 from hf_bpe import CorpusError, CountsError, HfBpeTokenizer, PretokenCounts
@@ -29,12 +29,6 @@ BALANCES: list[dict[str, Any]] = [
     {"weights": {"en": 1, "zh": 3, "ja": 2}},
     {"temperature": 2.5, "quota": {"ja": 0.3}},
 ]
-
-
-@pytest.fixture
-def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
-    """Let counting stop after a number of checkpoints."""
-    return stopper(monkeypatch)
 
 
 def train(sources: Any, **options: Any) -> HfBpeTokenizer:
@@ -81,7 +75,7 @@ def test_any_stop_gives_the_vocabulary_of_a_run_without(
     make: Callable[[Path], dict[str, Any]],
     balance: dict[str, Any],
     tmp_path: Path,
-    stop_after: Callable[[int | None], None],
+    stop_after: StopAfter,
 ) -> None:
     whole = train(make(tmp_path), **balance)
     stops = tmp_path / "stops"
@@ -89,11 +83,9 @@ def test_any_stop_gives_the_vocabulary_of_a_run_without(
 
     last: set[str] = set()  # folders of the sources that a stop was in
     for number in (2, 4, 6, 5):
-        stop_after(number)
-        with pytest.raises(Stopped):
+        with stop_after(number):
             train(make(tmp_path), **balance, **where)
         last.add(max(kept(stops), key=os.path.getmtime).parent.name)
-    stop_after(None)
     tokenizer = train(make(tmp_path), **balance, **where)
 
     assert len(last) > 1
@@ -102,7 +94,7 @@ def test_any_stop_gives_the_vocabulary_of_a_run_without(
     assert train(make(tmp_path), **balance, **where)._core.to_json() == whole._core.to_json()
 
 
-def test_sources_that_are_done_are_not_read_again(tmp_path: Path, stop_after: Callable[[int | None], None]) -> None:
+def test_sources_that_are_done_are_not_read_again(tmp_path: Path, stop_after: StopAfter) -> None:
     stops = tmp_path / "stops"
     sources = of_files(tmp_path)
     whole = train(sources)
@@ -124,12 +116,10 @@ def test_another_balance_is_learned_from_the_same_checkpoints(tmp_path: Path) ->
     assert tokenizer._core.to_json() == again._core.to_json()
 
 
-def test_words_are_cut_by_a_segmenter_after_a_stop(tmp_path: Path, stop_after: Callable[[int | None], None]) -> None:
+def test_words_are_cut_by_a_segmenter_after_a_stop(tmp_path: Path, stop_after: StopAfter) -> None:
     options: dict[str, Any] = {"segmenter": lambda word: [len(word) // 2] if len(word) > 3 else [], "vocab_size": 400}
-    stop_after(4)
-    with pytest.raises(Stopped):
+    with stop_after(4):
         train(of_files(tmp_path), **options, checkpoint_dir=tmp_path / "stops", checkpoint_minutes=0)
-    stop_after(None)
 
     tokenizer = train(of_files(tmp_path), **options, resume_from=tmp_path / "stops")
 
@@ -147,29 +137,24 @@ def test_a_checkpoint_names_its_source(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def stopped(tmp_path: Path, stop_after: Callable[[int | None], None]) -> Path:
+def stopped(tmp_path: Path, stop_after: StopAfter) -> Path:
     """A folder with checkpoints of three sources of files, after the third one of the second source."""
     sources, folder = of_files(tmp_path), tmp_path / "stops"
-    stop_after(None)
     train({"en": sources["en"]}, checkpoint_dir=tmp_path / "en", checkpoint_minutes=0)
     number = int(kept(tmp_path / "en")[-1].stem.rpartition("-")[2])
-    stop_after(number + 3)
-    with pytest.raises(Stopped):
+    with stop_after(number + 3):
         train(sources, checkpoint_dir=folder, checkpoint_minutes=0)
-    stop_after(None)
     assert kept(folder)[-1] == folder / "source-2" / "checkpoint-00000003.parquet"
     return folder
 
 
 @pytest.mark.parametrize("source", [1, 2])
-@pytest.mark.parametrize("damage", ["torn", "flipped", "empty"])
+@pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_checkpoint_of_any_source_is_found_and_the_one_before_is_used(
-    source: int, damage: str, stopped: Path, tmp_path: Path
+    source: int, how: str, stopped: Path, tmp_path: Path
 ) -> None:
     newest = kept(stopped / f"source-{source}")[-1]
-    data = bytearray(newest.read_bytes())
-    data[200] ^= 4  # of the counts: much of a small file is what stands beside them
-    newest.write_bytes({"torn": data[: len(data) // 2], "flipped": bytes(data), "empty": b""}[damage])
+    damage(newest, how)
 
     with pytest.warns(UserWarning, match=rf"source-{source}.*{newest.name} is damaged.*gone on from: ") as warned:
         tokenizer = train(of_files(tmp_path), resume_from=stopped)
@@ -220,7 +205,7 @@ def test_a_file_that_was_not_reached_yet_may_not_change_either(stopped: Path, tm
         ({"split_pattern": "llama3"}, "different settings, pre_tokenizer of the split pattern 'gpt2' and of"),
         ({"normalizer": "NFC"}, 'different settings, normalizer null and {"type": "NFC"}'),
         ({"max_pretoken_bytes": 9}, "different settings, max_pretoken_bytes 4096 and 9"),
-        ({"skip_bad_rows": True}, "source 'en' had skip_bad_rows=False, and now it has skip_bad_rows=True"),
+        ({"skip_bad_rows": False}, "source 'en' had skip_bad_rows=True, and now it has skip_bad_rows=False"),
         ({"text_column": "t"}, "source 'en' had text_column='text', and now it has text_column='t'"),
     ],
 )
@@ -233,13 +218,9 @@ def test_settings_that_changed_are_refused_by_name(
     assert message in str(error.value)
 
 
-def test_texts_of_a_source_that_changed_are_found_by_their_digest(
-    tmp_path: Path, stop_after: Callable[[int | None], None]
-) -> None:
-    stop_after(2)
-    with pytest.raises(Stopped):
+def test_texts_of_a_source_that_changed_are_found_by_their_digest(tmp_path: Path, stop_after: StopAfter) -> None:
+    with stop_after(2):
         train({"en": EN, "zh": ZH}, checkpoint_dir=tmp_path, checkpoint_minutes=0)
-    stop_after(None)
 
     with pytest.raises(CorpusError, match="aren't those that were counted before the stop"):
         train({"en": ["another", *EN[1:]], "zh": ZH}, resume_from=tmp_path)

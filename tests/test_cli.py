@@ -127,9 +127,9 @@ def test_training_from_files_of_counts_equals_training_from_the_texts(directory:
     (tmp_path / "b.jsonl").write_text("".join(json.dumps({"text": line}) + "\n" for line in lines[20:]) + "no\n")
     counted = [
         run("count", tmp_path / "a.txt", "-o", tmp_path / "a.parquet"),
-        run("count", tmp_path / "b.jsonl", "--skip-bad-rows", "--max-memory", "0", "--out", tmp_path / "b.parquet"),
+        run("count", tmp_path / "b.jsonl", "--max-memory", "0", "--out", tmp_path / "b.parquet"),
     ]
-    refused = run("count", tmp_path / "b.jsonl", "--out", tmp_path / "c.parquet")
+    refused = run("count", tmp_path / "b.jsonl", "--no-skip-bad-rows", "--out", tmp_path / "c.parquet")
 
     options = ("--vocab-size", "270", "--eos-token", "<|end|>", "--special-token", "\x1b[31m\x9b")
     counts = ("--from-counts", tmp_path / "a.parquet", tmp_path / "b.parquet")
@@ -206,7 +206,8 @@ def assert_failed(result: subprocess.CompletedProcess[bytes], code: int, reason:
     ("arguments", "stdin", "code", "reason"),
     [
         (["-", "--vocab-size", "100"], b"ab", 1, "vocab_size=100 is too small"),
-        (["-", "--vocab-size", "300"], b"fine\nx \xff", 1, "stdin, line 2, isn't UTF-8"),
+        (["-", "--vocab-size", "300", "--no-skip-bad-rows"], b"fine\nx \xff", 1, "stdin, line 2, isn't UTF-8"),
+        (["-", "--vocab-size", "300"], b"x \xff", 1, "none of 1 rows holds a text"),
         (["-", "--vocab-size", "300", "--split-pattern", "("], b"ab", 1, "hf-bpe: error: "),
         (["-", "--vocab-size", "300", "--split-pattern", "lama3"], b"ab", 1, "'lama3' is not one of"),
         (["-", "--vocab-size", "300", "--normalizer", "NFX"], b"ab", 1, "NFX"),

@@ -246,7 +246,7 @@ def test_a_file_that_is_not_utf8_names_the_line_and_the_byte(tmp_path: Path) -> 
     file.write_bytes(b"first line\nna\xefve\n")
 
     with pytest.raises(ValueError, match=r"latin\.txt, line 2: isn't UTF-8 at byte 2"):
-        trained(file)
+        trained(file, skip_bad_rows=False)
     with pytest.raises(FileNotFoundError):
         trained(files=[file, tmp_path / "absent.txt"])
 

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sys
@@ -351,13 +352,16 @@ def test_the_first_bad_row_in_order_is_told_as_in_one_process(
     told = "line 1,701: has int in 'text', not a text .skip_bad_rows leaves such rows out"
 
     with pytest.raises(CorpusError, match=told):
-        PretokenCounts.count(files=[path], **GPT2)
+        PretokenCounts.count(files=[path], skip_bad_rows=False, **GPT2)
     with pytest.raises(CorpusError, match=told):
-        distributed.count([path], part_bytes=10_000, **GPT2)
+        distributed.count([path], part_bytes=10_000, skip_bad_rows=False, **GPT2)
     with pytest.raises(CorpusError, match=told):
         distributed.encode([path], tokenizer, tmp_path / "a.bin", part_bytes=10_000, workers=1, progress=False)
 
-    counts = distributed.count([path], part_bytes=10_000, skip_bad_rows=True, **GPT2)
+    with pytest.warns(
+        UserWarning, match=r"2 of 3,000 rows .*a\.jsonl, from byte 30,\d\d\d on, line \d+: has int"
+    ) as warned:
+        counts = distributed.count([path], part_bytes=10_000, **GPT2)
     made = distributed.encode(
         [path],
         tokenizer,
@@ -369,8 +373,49 @@ def test_the_first_bad_row_in_order_is_told_as_in_one_process(
         progress=False,
     )
     assert (counts.report.texts, counts.report.bad_rows) == (2998, 2)
+    assert counts == PretokenCounts.count(["a good one"] * 2998, **GPT2)
+    assert [warning.filename for warning in warned] == [__file__]
+    assert [_line_of(row) for row in counts.report.first_bad_rows] == [lines[1700]] * 2
     assert (made.documents, made.bad_rows, len(made.first_bad_rows)) == (2998, 2, 2)
     assert made.first_bad_rows[1].endswith("line 2,901: has int in 'text', not a text")
+
+
+def _line_of(told: str) -> str:
+    """Return the line that a report tells of, which is counted from a byte of its file."""
+    path, start, number = re.findall(r"^(.*), from byte ([\d,]+) on, line ([\d,]+): ", told)[0]
+    rest = Path(path).read_bytes()[int(start.replace(",", "")) :]
+    return rest.splitlines(keepends=True)[int(number.replace(",", "")) - 1].decode()
+
+
+@needs_ray
+@pytest.mark.parametrize("rows", [50, 120_000])
+def test_a_cluster_refuses_a_source_of_bad_rows_alone_as_one_process_does(
+    cluster: Any, rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"content": "a"}\n' * rows)
+    with pytest.raises(CorpusError, match=r"none of .* holds a text.*line 1: has no 'text'; it has 'content'") as one:
+        PretokenCounts.count(files=[path], **GPT2)
+
+    if rows > 100_000:  # found before anything runs
+        monkeypatch.setattr("hf_bpe.distributed.counting.dataset_of", None)
+    with pytest.raises(CorpusError) as many:
+        distributed.count([path], part_bytes=200, **GPT2)
+
+    assert str(many.value) == str(one.value)
+
+
+@needs_ray
+def test_a_part_of_bad_rows_alone_is_left_out_on_a_cluster(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"content": "a"}\n' * 99)
+    (tmp_path / "b.jsonl").write_text('{"text": "a b"}\n' * 99)
+
+    with pytest.warns(UserWarning, match=r"99 of 198 rows hold no text and were left out"):
+        counts = distributed.count([tmp_path], part_bytes=300, **GPT2)
+
+    assert counts == PretokenCounts.count(["a b"] * 99, **GPT2)
+    assert len(counts.report.first_bad_rows) == 10
+    assert counts.report.first_bad_rows[0].endswith("a.jsonl, line 1: has no 'text'; it has 'content'")
 
 
 @needs_ray

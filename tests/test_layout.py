@@ -44,6 +44,7 @@ LAYERS: tuple[set[str], ...] = (
     {
         "batch",
         "counting",
+        "counting_report",
         "learning",
         "learning_memory",
         "learning_sources",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import random
 from collections.abc import Callable
@@ -14,11 +15,11 @@ from hostile import HOSTILE
 from trainings import counter, stock_training
 
 import hf_bpe
-from hf_bpe import corpus as corpus_module
 from hf_bpe._native import Counter, Tokenizer
 from hf_bpe.columns import column_of, ends_of
-from hf_bpe.corpus import open_corpus
-from hf_bpe.documents import BadRow, Documents, open_documents, parts_of, streams
+from hf_bpe.corpus import files as files_module
+from hf_bpe.corpus import open_corpus, open_part
+from hf_bpe.documents import BadRow, Documents, long_rows, open_documents, parts_of, streams
 from hf_bpe.documents import reading as reading_module
 from hf_bpe.errors import CorpusError
 from hf_bpe.extension.sampling import Sample, texts_of
@@ -150,7 +151,7 @@ def test_a_long_cell_that_is_damaged_is_told_as_any() -> None:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a line of 16 bytes long, and a block of 5 bytes usual."""
-    monkeypatch.setattr(corpus_module, "LONG_BYTES", 16)
+    monkeypatch.setattr(files_module, "LONG_BYTES", 16)
     monkeypatch.setattr(reading_module, "_COLUMN_BYTES", 5)
     monkeypatch.setattr(streams, "BLOCK_BYTES", 5)
 
@@ -192,10 +193,11 @@ def test_a_long_line_that_is_not_utf8_is_named_or_left_out(bad: bytes, place: in
     (wrong, *_) = [row for row in _rows(path) if isinstance(row, BadRow)]
 
     with pytest.raises(CorpusError) as raised:
-        counts_of(files=[path])
+        counts_of(files=[path], skip_bad_rows=False)
 
     assert str(raised.value) == f"{wrong.place}: {wrong.reason} (skip_bad_rows leaves such rows out)"
-    found = counts_of(files=[path], skip_bad_rows=True)
+    with pytest.warns(UserWarning, match="hold no text and were left out"):
+        found = counts_of(files=[path])
     good = [row for row in _rows(path) if isinstance(row, str)]
     assert found == counts_of(good)
     assert found.report.bad_rows == sum(isinstance(row, BadRow) for row in _rows(path))
@@ -265,8 +267,40 @@ def test_parts_of_a_file_have_its_long_lines(tmp_path: Path, tiny: None) -> None
 
     for part_bytes in (1, 30, 1000):
         parts = parts_of(documents, part_bytes)
-        counts = [counts_of(corpus_module.open_part(documents, part)) for part in parts]
+        counts = [counts_of(open_part(documents, part)) for part in parts]
         assert hf_bpe.PretokenCounts.sum(counts) == expected
+
+
+@pytest.mark.filterwarnings(r"ignore:\d of \d+ rows hold no text")
+@pytest.mark.parametrize("suffix", ["txt", "txt.gz"])
+def test_long_lines_that_are_bad_are_left_out_of_every_part(suffix: str, tmp_path: Path, tiny: None) -> None:
+    path = tmp_path / f"a.{suffix}"
+    lines = "".join([*LINES, "\n"]).encode()
+    long = LINES[1].encode()
+    data = lines + b"\xff" + long + lines + long[:-1] + b"\xe8\n" + lines
+    path.write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
+    documents = open_documents([path], skip_bad_rows=True)
+
+    for part_bytes in (1, 30, 1000):
+        parts = parts_of(documents, part_bytes)
+        counts = [counts_of(open_part(documents, part)) for part in parts]
+        total = hf_bpe.PretokenCounts.sum(counts)
+        assert total == counts_of(_lines("".join([*LINES, "\n"] * 3)))
+        assert total.report.bad_rows == 2
+
+
+@pytest.mark.parametrize("suffix", ["txt", "txt.gz"])
+def test_a_long_line_is_copied_only_where_its_stream_can_not_go_back(
+    suffix: str, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    text = "".join(LINES)
+    path.write_bytes(gzip.compress(text.encode()) if suffix.endswith("gz") else text.encode())
+    copies: list[object] = []
+    monkeypatch.setattr(long_rows.tempfile, "TemporaryFile", lambda: copies.append(None) or io.BytesIO())
+
+    assert counts_of(files=[path], skip_bad_rows=True) == counts_of(_lines(text))
+    assert bool(copies) == suffix.endswith("gz")
 
 
 def test_a_bad_long_line_has_the_same_name_in_a_part(tmp_path: Path, tiny: None) -> None:
@@ -276,7 +310,7 @@ def test_a_bad_long_line_has_the_same_name_in_a_part(tmp_path: Path, tiny: None)
     *_, last = parts_of(documents, 20)
 
     with pytest.raises(CorpusError, match=r"line 4: isn't UTF-8 at byte 40: invalid start byte"):
-        counts_of(corpus_module.open_part(documents, last))
+        counts_of(open_part(documents, last))
 
 
 def test_counting_goes_on_behind_a_long_line(tmp_path: Path, tiny: None) -> None:

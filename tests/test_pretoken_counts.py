@@ -185,7 +185,7 @@ def test_training_refuses_counts_of_other_settings() -> None:
 
 @pytest.mark.parametrize(
     "option",
-    [{"text_column": "body"}, {"skip_bad_rows": True}, {"num_threads": 2}],
+    [{"text_column": "body"}, {"skip_bad_rows": False}, {"num_threads": 2}],
     ids=lambda option: next(iter(option)),
 )
 def test_options_of_reading_are_refused_beside_counts(option: dict[str, Any]) -> None:

@@ -8,28 +8,11 @@ from typing import Annotated
 
 import typer
 
+from hf_bpe.cli import training_options as options
 from hf_bpe.cli.directories import whole_files
 from hf_bpe.cli.output import message, printable, reported_failures, write
 from hf_bpe.cli.sources import open_sources
-from hf_bpe.cli.training_options import (
-    Alphabet,
-    CheckpointDir,
-    CheckpointMinutes,
-    MaxMemory,
-    MaxPretokenBytes,
-    Normalizer,
-    PreTokenizer,
-    Progress,
-    ResumeFrom,
-    SkipBadRows,
-    Sources,
-    SplitPattern,
-    TemporaryDirectory,
-    TextColumn,
-    Threads,
-    length_of,
-    skipped_rows,
-)
+from hf_bpe.cli.training_options import length_of, skipped_rows
 from hf_bpe.limits import MAX_PRETOKEN_BYTES
 
 _EPILOG = r"""
@@ -52,24 +35,24 @@ Name = Annotated[str | None, typer.Option(help="What the file calls this corpus;
 
 
 def count(
-    sources: Sources,
+    sources: options.Sources,
     out: Out,
     tokenizer: Tokenizer = None,
-    alphabet: Alphabet = "bytes",
-    split_pattern: SplitPattern = None,
-    normalizer: Normalizer = None,
-    pre_tokenizer: PreTokenizer = None,
+    alphabet: options.Alphabet = "bytes",
+    split_pattern: options.SplitPattern = None,
+    normalizer: options.Normalizer = None,
+    pre_tokenizer: options.PreTokenizer = None,
     name: Name = None,
-    text_column: TextColumn = "text",
-    skip_bad_rows: SkipBadRows = False,
-    max_memory: MaxMemory = None,
-    temporary_directory: TemporaryDirectory = None,
-    max_pretoken_bytes: MaxPretokenBytes = str(MAX_PRETOKEN_BYTES),
-    checkpoint_dir: CheckpointDir = None,
-    checkpoint_minutes: CheckpointMinutes = 10,
-    resume_from: ResumeFrom = None,
-    threads: Threads = None,
-    progress: Progress = True,
+    text_column: options.TextColumn = "text",
+    skip_bad_rows: options.SkipBadRows = True,
+    max_memory: options.MaxMemory = None,
+    temporary_directory: options.TemporaryDirectory = None,
+    max_pretoken_bytes: options.MaxPretokenBytes = str(MAX_PRETOKEN_BYTES),
+    checkpoint_dir: options.CheckpointDir = None,
+    checkpoint_minutes: options.CheckpointMinutes = 10,
+    resume_from: options.ResumeFrom = None,
+    threads: options.Threads = None,
+    progress: options.Progress = True,
 ) -> None:
     """Count the pretokens of a corpus, to be added to others and trained from."""
     import hf_bpe

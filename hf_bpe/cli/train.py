@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
+from hf_bpe.cli import learning_options as learning
+from hf_bpe.cli import training_options as options
 from hf_bpe.cli.directories import whole_directory, whole_files
 from hf_bpe.cli.output import message, printable, reported_failures, write
-from hf_bpe.cli.training_options import (
-    Alphabet,
-    CheckpointDir,
-    CheckpointMinutes,
-    MaxMemory,
-    MaxPretokenBytes,
-    Normalizer,
-    OptionalSources,
-    PreTokenizer,
-    Progress,
-    ResumeFrom,
-    SkipBadRows,
-    SplitPattern,
-    TemporaryDirectory,
-    TextColumn,
-    Threads,
-    length_of,
-    skipped_rows,
-)
+from hf_bpe.cli.training_options import length_of, skipped_rows
 from hf_bpe.cli.training_sources import counts_of, numbers_of, texts_of
 from hf_bpe.limits import MAX_PRETOKEN_BYTES
 
@@ -66,130 +49,54 @@ _OF_TEXTS = (
 )
 """Parameters that are for reading texts, so that counts have no use for them."""
 
-NamedSources = Annotated[
-    list[str],
-    typer.Option(
-        "--source",
-        metavar="NAME=SOURCE",
-        help="One of several sources, instead of SOURCE; the same name again adds files to it.",
-        show_default=False,
-    ),
-]
-Weights = Annotated[
-    list[str],
-    typer.Option("--weight", metavar="NAME=SHARE", help="The share of the training of a source.", show_default=False),
-]
-Temperature = Annotated[
-    float | None, typer.Option(help="Sources weigh their bytes to the power of 1 / this; the higher, the more equal.")
-]
-Quotas = Annotated[
-    list[str],
-    typer.Option(
-        "--quota",
-        metavar="NAME=SHARE",
-        help="The least share of learned tokens that a source uses most.",
-        show_default=False,
-    ),
-]
-FromCounts = Annotated[bool, typer.Option("--from-counts", help="SOURCE is files that hf-bpe count wrote.")]
-VocabSize = Annotated[int, typer.Option(min=1, help="Number of tokens, special tokens included.", show_default=False)]
-Out = Annotated[Path, typer.Option(help="Directory to write.", show_default=False)]
-SpecialTokens = Annotated[
-    list[str], typer.Option("--special-token", help="A special token; may be given again.", show_default=False)
-]
-SpecialsLast = Annotated[bool, typer.Option("--special-tokens-last", help="Give special tokens the last ids.")]
-BosToken = Annotated[str | None, typer.Option(help="The beginning-of-text token.")]
-EosToken = Annotated[str | None, typer.Option(help="The end-of-text token.")]
-PadToken = Annotated[str | None, typer.Option(help="The padding token.")]
-UnkToken = Annotated[str | None, typer.Option(help="The token for what the vocabulary can't spell.")]
-FuseUnk = Annotated[bool, typer.Option("--fuse-unk", help="Characters: one unknown token for several in a row.")]
-ByteFallback = Annotated[bool, typer.Option("--byte-fallback", help="Characters: spell unknown ones by their bytes.")]
-Suffix = Annotated[str | None, typer.Option(help="Characters: what ends a word, such as </w>.")]
-Prefix = Annotated[str | None, typer.Option(help="Characters: what each but the first carries, such as ##.")]
-InitialAlphabet = Annotated[str | None, typer.Option(help="Characters that are tokens, seen or not.")]
-LimitAlphabet = Annotated[int | None, typer.Option(min=1, help="How many characters to keep, the most frequent.")]
-MinFrequency = Annotated[int, typer.Option(min=0, help="How often a pair must occur to be merged.")]
-MaxTokenLength = Annotated[
-    int | None, typer.Option(min=1, help="Merged tokens stay shorter than this, in bytes or characters.")
-]
-WithinScripts = Annotated[bool, typer.Option("--within-scripts", help="Learned tokens are of one script each.")]
-MaxDigits = Annotated[int | None, typer.Option(min=0, help="How many digits a learned token holds at most.")]
-Protected = Annotated[
-    list[str],
-    typer.Option("--protect", help="A string that is always one token; may be given again.", show_default=False),
-]
-SegmenterName = Annotated[
-    str | None, typer.Option("--segmenter", help="Keep merges inside words of jieba or icu, while training.")
-]
-PadToMultipleOf = Annotated[
-    int | None, typer.Option(min=1, help="Fill up with <|pad_0|>, <|pad_1|> ... to a multiple of this.")
-]
-ChatTemplate = Annotated[
-    str | None,
-    typer.Option(help="Install a chat format: chatml, llama3, llama3.1, llama3.2, llama3.3, qwen2.5, qwen3."),
-]
-Report = Annotated[
-    Path | None,
-    typer.Option(
-        help="A page to write: bytes per token and the share of embeddings by vocabulary size.", metavar="FILE"
-    ),
-]
-HiddenSize = Annotated[
-    list[str],
-    typer.Option(
-        "--hidden-size", help="For the page: a model, as 4096:32 for 32 layers; may be given again.", show_default=False
-    ),
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the tokenizer files of an existing directory.")]
-
 
 def train(
     context: typer.Context,
-    vocab_size: VocabSize,
-    out: Out,
-    sources: OptionalSources = None,
-    named_sources: NamedSources = [],  # noqa: B006 (typer copies defaults)
-    weights: Weights = [],  # noqa: B006
-    temperature: Temperature = None,
-    quotas: Quotas = [],  # noqa: B006
-    from_counts: FromCounts = False,
-    alphabet: Alphabet = "bytes",
-    split_pattern: SplitPattern = None,
-    normalizer: Normalizer = None,
-    pre_tokenizer: PreTokenizer = None,
-    special_tokens: SpecialTokens = [],  # noqa: B006 (typer copies defaults)
-    special_tokens_last: SpecialsLast = False,
-    bos_token: BosToken = None,
-    eos_token: EosToken = None,
-    pad_token: PadToken = None,
-    unk_token: UnkToken = None,
-    fuse_unk: FuseUnk = False,
-    byte_fallback: ByteFallback = False,
-    end_of_word_suffix: Suffix = None,
-    continuing_subword_prefix: Prefix = None,
-    initial_alphabet: InitialAlphabet = None,
-    limit_alphabet: LimitAlphabet = None,
-    min_frequency: MinFrequency = 2,
-    max_token_length: MaxTokenLength = None,
-    within_scripts: WithinScripts = False,
-    max_digits: MaxDigits = None,
-    protected: Protected = [],  # noqa: B006
-    segmenter: SegmenterName = None,
-    pad_to_multiple_of: PadToMultipleOf = None,
-    text_column: TextColumn = "text",
-    skip_bad_rows: SkipBadRows = False,
-    max_memory: MaxMemory = None,
-    temporary_directory: TemporaryDirectory = None,
-    max_pretoken_bytes: MaxPretokenBytes = str(MAX_PRETOKEN_BYTES),
-    checkpoint_dir: CheckpointDir = None,
-    checkpoint_minutes: CheckpointMinutes = 10,
-    resume_from: ResumeFrom = None,
-    chat_template: ChatTemplate = None,
-    threads: Threads = None,
-    progress: Progress = True,
-    overwrite: Overwrite = False,
-    report: Report = None,
-    hidden_sizes: HiddenSize = [],  # noqa: B006 (typer copies defaults)
+    vocab_size: learning.VocabSize,
+    out: learning.Out,
+    sources: options.OptionalSources = None,
+    named_sources: learning.NamedSources = [],  # noqa: B006 (typer copies defaults)
+    weights: learning.Weights = [],  # noqa: B006
+    temperature: learning.Temperature = None,
+    quotas: learning.Quotas = [],  # noqa: B006
+    from_counts: learning.FromCounts = False,
+    alphabet: options.Alphabet = "bytes",
+    split_pattern: options.SplitPattern = None,
+    normalizer: options.Normalizer = None,
+    pre_tokenizer: options.PreTokenizer = None,
+    special_tokens: learning.SpecialTokens = [],  # noqa: B006 (typer copies defaults)
+    special_tokens_last: learning.SpecialsLast = False,
+    bos_token: learning.BosToken = None,
+    eos_token: learning.EosToken = None,
+    pad_token: learning.PadToken = None,
+    unk_token: learning.UnkToken = None,
+    fuse_unk: learning.FuseUnk = False,
+    byte_fallback: learning.ByteFallback = False,
+    end_of_word_suffix: learning.Suffix = None,
+    continuing_subword_prefix: learning.Prefix = None,
+    initial_alphabet: learning.InitialAlphabet = None,
+    limit_alphabet: learning.LimitAlphabet = None,
+    min_frequency: learning.MinFrequency = 2,
+    max_token_length: learning.MaxTokenLength = None,
+    within_scripts: learning.WithinScripts = False,
+    max_digits: learning.MaxDigits = None,
+    protected: learning.Protected = [],  # noqa: B006
+    segmenter: learning.SegmenterName = None,
+    pad_to_multiple_of: learning.PadToMultipleOf = None,
+    text_column: options.TextColumn = "text",
+    skip_bad_rows: options.SkipBadRows = True,
+    max_memory: options.MaxMemory = None,
+    temporary_directory: options.TemporaryDirectory = None,
+    max_pretoken_bytes: options.MaxPretokenBytes = str(MAX_PRETOKEN_BYTES),
+    checkpoint_dir: options.CheckpointDir = None,
+    checkpoint_minutes: options.CheckpointMinutes = 10,
+    resume_from: options.ResumeFrom = None,
+    chat_template: learning.ChatTemplate = None,
+    threads: options.Threads = None,
+    progress: options.Progress = True,
+    overwrite: learning.Overwrite = False,
+    report: learning.Report = None,
+    hidden_sizes: learning.HiddenSize = [],  # noqa: B006 (typer copies defaults)
 ) -> None:
     """Train a tokenizer and save it as a directory that AutoTokenizer loads."""
     import hf_bpe
@@ -264,7 +171,7 @@ def _check_for_counts(context: typer.Context) -> None:
     for name in _OF_TEXTS:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            option = "--" + name.replace("_", "-")
+            option = ("--no-" if context.params[name] is False else "--") + name.replace("_", "-")
             raise typer.BadParameter(f"{option} is for texts, and with --from-counts they are counted already")
 
 

@@ -24,7 +24,9 @@ PreTokenizer = Annotated[
 ]
 Normalizer = Annotated[str | None, typer.Option(help="NFC, NFD, NFKC or NFKD.")]
 TextColumn = Annotated[str, typer.Option(help="Column of JSON lines, Parquet and Arrow.")]
-SkipBadRows = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave out rows that hold no text, and count them.")]
+SkipBadRows = Annotated[
+    bool, typer.Option(help="Leave out rows that hold no text, and count them, or fail at the first.")
+]
 MaxMemory = Annotated[
     str | None,
     typer.Option(help="Memory for distinct pretokens, such as 8MB; a quarter of the machine's by default."),

@@ -17,7 +17,8 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from hf_bpe.corpus import Corpus, open_corpus, open_part
-from hf_bpe.counting import warn_of_cuts
+from hf_bpe.counting import check_beginning
+from hf_bpe.counting_report import check_texts, warn_of_losses
 from hf_bpe.distributed.running import (
     PART_BYTES,
     TOLD,
@@ -50,7 +51,7 @@ def count(
     source: Any,
     *,
     text_column: str = "text",
-    skip_bad_rows: bool = False,
+    skip_bad_rows: bool = True,
     part_bytes: int = PART_BYTES,
     max_memory: int | str | None = None,
     max_pretoken_bytes: int | None = MAX_PRETOKEN_BYTES,
@@ -67,7 +68,7 @@ def count(
             `train` takes them; or a `ray.data.Dataset`, which Ray reads from wherever it can. Such a dataset must give
             the same rows when Ray computes a lost block anew.
         text_column: The column with the texts.
-        skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
+        skip_bad_rows: As in `train`. Lines of a file that is cut are named by the byte where their part begins.
         part_bytes: How much of a file is a task: a compressed or Arrow file is one task whatever its size.
         max_memory: How much memory the table of distinct pretokens of a task takes, and the last sum; by default a
             quarter of the machine's, shared by its CPUs.
@@ -79,7 +80,8 @@ def count(
 
     Raises:
         ImportError: Ray isn't installed.
-        CorpusError: A file or a row is bad; of several the first in order.
+        CorpusError: A file is bad, or there are bad rows and no text, or bad rows with `skip_bad_rows=False`; of many
+            the first in order.
         TypeError: The source is of another type, or the texts are, or a keyword is unknown.
         ValueError: An argument is out of range, or there is no such column.
 
@@ -96,14 +98,14 @@ def count(
         name=name,
         progress=progress,
     )
-    warn_of_cuts(counts.report.cut_pretokens, counts.settings.max_pretoken_bytes)
+    warn_of_losses(counts.report, counts.settings.max_pretoken_bytes)
     return counts
 
 
 def count_all(
     source: Any, options: Mapping[str, Any], *, skip_bad_rows: bool, part_bytes: int, name: str | None, progress: bool
 ) -> PretokenCounts:
-    """Count as `count` does, without a warning of cuts; `options` are those of `PretokenCounts.count`."""
+    """Count as `count` does, without a warning of what was lost; `options` are those of `PretokenCounts.count`."""
     data = ray_data("counting on a cluster")
     options = {**options, "progress": False}
     # Counting nothing checks every option here, before a cluster is asked for.
@@ -117,6 +119,8 @@ def count_all(
         levels = _LEVELS_OF_A_DATASET
     else:
         documents = open_documents(_files(source), text_column=text_column, skip_bad_rows=skip_bad_rows)
+        if skip_bad_rows:
+            check_beginning(open_corpus(files=documents.files, text_column=text_column, skip_bad_rows=True))
         names, parts = tuple(map(str, source)), parts_of(documents, part_bytes)
         if not parts:
             return replace(empty, sources=names if name is None else (name,))
@@ -127,6 +131,7 @@ def count_all(
     with tqdm(desc="Counting", unit="B", unit_scale=True, disable=not progress) as bar:
         rows = results_of(_added(counted, levels, options))
         total = _total(rows, empty, _of_this_machine(options), bar)
+    check_texts(total.report)
     return replace(total, sources=names if name is None else (name,))
 
 
@@ -187,7 +192,7 @@ def _total(rows: Iterable[pa.Table], empty: PretokenCounts, options: Mapping[str
                 levels.append([])
             levels[height + 1].append(PretokenCounts.sum(level, **small))
             level.clear()
-    rest = [part for level in levels for part in level]
+    rest = [part for level in reversed(levels) for part in level]  # in order
     return PretokenCounts.sum(rest, **(small | {"max_memory": options["max_memory"]}))
 
 
@@ -207,7 +212,7 @@ def _counted(opened: Any, options: Mapping[str, Any]) -> pa.Table:
     try:
         corpus: Corpus = opened()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of cuts: all together they are told at the end
+            warnings.simplefilter("ignore")  # of bad rows and cuts: all together they are told at the end
             counts = PretokenCounts.count(corpus, **_of_this_machine(options))
         return _row(counts)
     except TOLD as error:

@@ -19,15 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hf_bpe.distributed.running import TOLD, part_of, text_of, use_one_thread
-from hf_bpe.documents import BadRow, Documents, Part, Row, columns_of_part
+from hf_bpe.documents import TOLD_BAD_ROWS, BadRow, Documents, Part, Row, columns_of_part
 from hf_bpe.token_files.encoding import with_eos
 from hf_bpe.tokenizer import HfBpeTokenizer
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-TOLD_BAD_ROWS = 10
-"""Of how many bad rows a report says where they are."""
 
 
 class Encoder:
@@ -72,7 +69,7 @@ class Encoder:
             "documents": documents,
             "ids": count,
             "bad_rows": len(bad),
-            "first_bad_rows": [f"{row.place}: {row.reason}" for row in bad[:TOLD_BAD_ROWS]],
+            "first_bad_rows": [row.told for row in bad[:TOLD_BAD_ROWS]],
         }
         write_whole(self._folder / f"{number}.json", json.dumps(made, ensure_ascii=False).encode())
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from tqdm.auto import tqdm
 
-from hf_bpe.distributed.encoder import TOLD_BAD_ROWS, Encoder, write_whole
+from hf_bpe.distributed.encoder import Encoder, write_whole
 from hf_bpe.distributed.running import (
     PART_BYTES,
     cluster_cpus,
@@ -23,7 +23,7 @@ from hf_bpe.distributed.running import (
     ray_data,
     results_of,
 )
-from hf_bpe.documents import Part, open_documents, parts_of
+from hf_bpe.documents import TOLD_BAD_ROWS, Part, open_documents, parts_of
 from hf_bpe.documents.reading import MAX_DOCUMENT_BYTES
 from hf_bpe.errors import CorpusError
 from hf_bpe.token_files.encoding import EncodingReport, check_arguments, dtype_of, settings_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hf_bpe.character_pipeline import CharacterOptions
-from hf_bpe.counting import warn_of_cuts
+from hf_bpe.counting_report import warn_of_losses
 from hf_bpe.distributed.counting import count_all
 from hf_bpe.distributed.running import PART_BYTES
 from hf_bpe.keywords import TOKENIZER_SETTINGS, check_keywords
@@ -32,7 +32,7 @@ def train(
     normalizer: object = None,
     pre_tokenizer: object = None,
     text_column: str = "text",
-    skip_bad_rows: bool = False,
+    skip_bad_rows: bool = True,
     part_bytes: int = PART_BYTES,
     max_memory: int | str | None = None,
     temporary_directory: str | Path | None = None,
@@ -95,7 +95,7 @@ def train(
     counts = count_all(
         source, counting, skip_bad_rows=skip_bad_rows, part_bytes=part_bytes, name=None, progress=progress
     )
-    warn_of_cuts(counts.report.cut_pretokens, counts.settings.max_pretoken_bytes)
+    warn_of_losses(counts.report, counts.settings.max_pretoken_bytes)
     return hf_bpe_train(counts, **learning)
 
 

@@ -14,11 +14,12 @@ from hf_bpe.documents.reading import (
     open_documents,
     rows_of_lines,
 )
-from hf_bpe.documents.rows import BadRow, Row, decoded
+from hf_bpe.documents.rows import TOLD_BAD_ROWS, BadRow, Row, decoded
 
 __all__ = [
     "BEGINNING",
     "LONG_BYTES",
+    "TOLD_BAD_ROWS",
     "BadRow",
     "DocumentBatch",
     "Documents",

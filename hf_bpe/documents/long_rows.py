@@ -1,7 +1,8 @@
 """A line that is read part by part: of a text file it is never whole in memory, of JSON it is there once.
 
 A line that isn't UTF-8 is a bad row, wherever in it that shows. Where bad rows are left out, nothing of such a line may
-have been handed on before, so there a line is looked through first, and waits in a temporary file meanwhile.
+have been handed on before, so there a line is looked through first, and read a second time. That of a compressed file
+waits in a temporary file meanwhile.
 """
 
 from __future__ import annotations
@@ -36,20 +37,33 @@ def long_row(line: LongLine, place: str, check: Callable[[BadRow], BadRow], *, s
     """
     if not skips:
         return LongText(_checked(line, place, check))
+    if not line.can_begin_anew:
+        return _row_of_a_copy(line, place, check)
+    if (bad := _bad_row(line, place)) is not None:
+        return bad
+    line.begin_anew()
+    return LongText(_checked(line, place, check))
+
+
+def _row_of_a_copy(line: LongLine, place: str, check: Callable[[BadRow], BadRow]) -> LongText | BadRow:
     kept = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the text
     try:
         for block in line:
             kept.write(block)
         kept.seek(0)
-        for part in _decoded(_blocks(kept), place):
-            if isinstance(part, BadRow):
-                kept.close()
-                return part
+        if (bad := _bad_row(_blocks(kept), place)) is not None:
+            kept.close()
+            return bad
         kept.seek(0)
     except BaseException:
         kept.close()
         raise
     return LongText(_read_and_closed(kept, place, check))
+
+
+def _bad_row(blocks: Iterable[bytes], place: str) -> BadRow | None:
+    """Return what is wrong with a text, if anything."""
+    return next((part for part in _decoded(blocks, place) if isinstance(part, BadRow)), None)
 
 
 def joined(line: LongLine) -> str | bytes:

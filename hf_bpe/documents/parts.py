@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 from hf_bpe.documents.finding import kind_of
 from hf_bpe.documents.reading import Documents
 from hf_bpe.documents.rows import BadRow, Row
-from hf_bpe.documents.streams import BLOCK_BYTES, LongLine, is_compressed
+from hf_bpe.documents.streams import BLOCK_BYTES, LongLine, Stretch, is_compressed
 from hf_bpe.documents.tables import parquet_groups
 from hf_bpe.text_batches import LongText
 
@@ -51,9 +51,16 @@ def parts_of(documents: Documents, part_bytes: int) -> list[Part]:
 
 
 def columns_of_part(
-    documents: Documents, part: Part, *, long_bytes: int | None = None
+    documents: Documents, part: Part, *, long_bytes: int | None = None, names_by_byte: bool = False
 ) -> Iterator[pa.Array | list[Row] | LongText]:
     """Yield the documents of a part, as `Documents.columns` does those of all files.
+
+    Args:
+        documents: All files.
+        part: The part.
+        long_bytes: As there.
+        names_by_byte: Whether lines are named by their number behind the byte where the part begins. Their number in
+            the file is known when all before the part was read, which for many parts is too much.
 
     Raises:
         CorpusError: As there.
@@ -66,7 +73,7 @@ def columns_of_part(
                 return
             yield texts
     else:
-        yield from _columns_of_lines(documents, part, long_bytes)
+        yield from _columns_of_lines(documents, part, long_bytes, names_by_byte=names_by_byte)
 
 
 def _parts_of_file(documents: Documents, path: Path, part_bytes: int) -> Iterator[Part]:
@@ -109,9 +116,15 @@ def _line_end(file: IO[bytes], at: int) -> int:
 
 
 def _columns_of_lines(
-    documents: Documents, part: Part, long_bytes: int | None
+    documents: Documents, part: Part, long_bytes: int | None, *, names_by_byte: bool
 ) -> Iterator[pa.Array | list[Row] | LongText]:
     """Yield the lines of a part. Lines before it are counted only where a row is bad, whose name has its number."""
+    if names_by_byte and part.start:
+        name = f"{part.path}, from byte {part.start:,} on"
+        with part.path.open("rb") as file:
+            for row, block in _blocks(documents, part, file, long_bytes=long_bytes):
+                yield documents.column_of_lines(part.path, row, block, name)
+        return
     before = 0
     with part.path.open("rb") as file:
         try:
@@ -139,7 +152,7 @@ def _blocks(
 ) -> Iterator[tuple[int, bytes | LongLine]]:
     assert part.end is not None
     file.seek(part.start)
-    return documents.blocks(part.path, _Stretch(file, part.end - part.start), first, long_bytes=long_bytes)
+    return documents.blocks(part.path, Stretch(file, part.end - part.start), first, long_bytes=long_bytes)
 
 
 def _lines_before(part: Part) -> int:
@@ -149,15 +162,3 @@ def _lines_before(part: Part) -> int:
             count += block.count(b"\n")
             left -= len(block)
     return count
-
-
-class _Stretch:
-    """The next `size` bytes of a file, as a stream."""
-
-    def __init__(self, file: IO[bytes], size: int) -> None:
-        self._file, self._left = file, size
-
-    def read(self, size: int) -> bytes:
-        block = self._file.read(min(size, self._left))
-        self._left -= len(block)
-        return block

@@ -151,8 +151,10 @@ class Documents:
         block_bytes = self.column_bytes(path)
         return blocks_and_long_lines(path, stream, self.max_document_bytes, block_bytes, first, long_bytes=long_bytes)
 
-    def arrow_columns(self, path: Path, first: int = 0) -> Iterator[tuple[int, int, pa.Array]]:
+    def arrow_columns(self, path: Path, first: int = 0) -> Iterator[tuple[int, int, pa.Array | list[Row]]]:
         """Yield the texts of a table from about row `first` on: the number of the first row, rows of the file, texts.
+
+        They are a list where rows are bad, which are for `check` to judge.
 
         Raises:
             CorpusError: The file is damaged, or the column holds no texts.
@@ -163,17 +165,30 @@ class Documents:
         """How much of a file of lines is best read at once for `column_of_lines`; None for what is usual."""
         return _COLUMN_BYTES if kind_of(path) == "text" else None
 
-    def column_of_lines(self, path: Path, row: int, block: bytes | LongLine) -> pa.Array | list[Row] | LongText:
-        """Return the documents of whole lines, the first of which is line `row` of a file of text or JSON lines."""
+    def column_of_lines(
+        self, path: Path, row: int, block: bytes | LongLine, name: str | None = None
+    ) -> pa.Array | list[Row] | LongText:
+        """Return the documents of whole lines.
+
+        Args:
+            path: A file of text or JSON lines.
+            row: The number of the first line, from 0.
+            block: The lines.
+            name: What bad rows are lines of, where that isn't the file.
+
+        Raises:
+            CorpusError: A line is too long.
+        """
+        of = str(path) if name is None else name
         if isinstance(block, LongLine) and kind_of(path) == "jsonl":
-            return [json_text(joined(block), path, row, self.text_column)]
+            return [json_text(joined(block), of, row, self.text_column)]
         if isinstance(block, LongLine):
-            found = long_row(block, line_place(path, row), self.check, skips=self.skip_bad_rows)
+            found = long_row(block, line_place(of, row), self.check, skips=self.skip_bad_rows)
             return [found] if isinstance(found, BadRow) else found
         if kind_of(path) == "jsonl":
-            return json_texts(self.text_column, path, row, block)
+            return json_texts(self.text_column, of, row, block)
         lines = array_of_lines(block)
-        return line_texts(path, row, block) if lines is None else lines
+        return line_texts(of, row, block) if lines is None else lines
 
     def check(self, row: BadRow) -> BadRow:
         """Return a bad row, or raise for it.
@@ -195,11 +210,11 @@ class Documents:
             return self._whole(path, first)
         return self._lines(path, first, line_texts)
 
-    def _lines(self, path: Path, first: int, read: Callable[[Path, int, bytes], list[Row]]) -> Iterator[Rows]:
+    def _lines(self, path: Path, first: int, read: Callable[[str, int, bytes], list[Row]]) -> Iterator[Rows]:
         with opened(path) as (stream, told):
             for row, block in _from_line(first, blocks_of_lines(path, stream, self.max_document_bytes)):
                 assert isinstance(block, bytes)
-                yield row, read(path, row, block), told()
+                yield row, read(str(path), row, block), told()
 
     def _whole(self, path: Path, first: int) -> Iterator[Rows]:
         if first > 0:
@@ -281,4 +296,4 @@ def rows_of_lines(path: Path) -> Iterator[Row]:
     """
     with opened(path) as (stream, _):
         for row, block in blocks_of_lines(path, stream, MAX_DOCUMENT_BYTES):
-            yield from line_texts(path, row, block)
+            yield from line_texts(str(path), row, block)

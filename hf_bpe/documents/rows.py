@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,11 +11,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+TOLD_BAD_ROWS = 10
+"""Of how many bad rows a report says where they are."""
+
+_REASON = 200
+
+
 class BadRow(NamedTuple):
     """A row without a text: where it is and what is wrong with it."""
 
     place: str
     reason: str
+
+    @property
+    def told(self) -> str:
+        """What a report says of it: the names of many columns, for instance, are shortened."""
+        reason = self.reason if len(self.reason) <= _REASON else f"{self.reason[:_REASON]}..."
+        return f"{self.place}: {reason}"
 
 
 Row: TypeAlias = str | BadRow | None
@@ -40,12 +51,12 @@ def _split(block: bytes) -> list[bytes]:
     return [line + b"\n" for line in found[:-1]] + ([found[-1]] if found[-1] else [])
 
 
-def line_texts(path: Path, row: int, block: bytes) -> list[Row]:
+def line_texts(file: str, row: int, block: bytes) -> list[Row]:
     """Return the lines of a block, the first of which is line `row`, each with its newline."""
     try:
         *whole, rest = block.decode("utf-8").split("\n")
     except UnicodeDecodeError:
-        return [decoded(line, line_place(path, number)) for number, line in enumerate(_split(block), start=row)]
+        return [decoded(line, line_place(file, number)) for number, line in enumerate(_split(block), start=row)]
     texts: list[Row] = [line + "\n" for line in whole]
     return [*texts, rest] if rest else texts
 
@@ -66,29 +77,29 @@ def array_of_lines(block: bytes) -> pa.Array | None:
     return lines
 
 
-def json_texts(column: str, path: Path, row: int, block: bytes) -> list[Row]:
+def json_texts(column: str, file: str, row: int, block: bytes) -> list[Row]:
     """Return the texts of JSON lines, the first of which is line `row`."""
-    return [json_text(line, path, number, column) for number, line in enumerate(_split(block), start=row)]
+    return [json_text(line, file, number, column) for number, line in enumerate(_split(block), start=row)]
 
 
-def json_text(line: bytes | str, path: Path, row: int, column: str) -> Row:
+def json_text(line: bytes | str, file: str, row: int, column: str) -> Row:
     """Return the text of one line of JSON, which is line `row` of a file."""
     if line.isspace():
         return None
     try:
         found = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return BadRow(line_place(path, row), f"is no JSON: {error}")
+        return BadRow(line_place(file, row), f"is no JSON: {error}")
     if not isinstance(found, dict):
-        return BadRow(line_place(path, row), f"is no JSON object, but {type(found).__name__}")
+        return BadRow(line_place(file, row), f"is no JSON object, but {type(found).__name__}")
     if column not in found:
-        return BadRow(line_place(path, row), f"has no {column!r}; it has {', '.join(map(repr, found)) or 'nothing'}")
+        return BadRow(line_place(file, row), f"has no {column!r}; it has {', '.join(map(repr, found)) or 'nothing'}")
     text = found[column]
     if text is None or isinstance(text, str):
         return text
-    return BadRow(line_place(path, row), f"has {type(text).__name__} in {column!r}, not a text")
+    return BadRow(line_place(file, row), f"has {type(text).__name__} in {column!r}, not a text")
 
 
-def line_place(path: Path, row: int) -> str:
+def line_place(file: str, row: int) -> str:
     """Return what messages call line `row` of a file."""
-    return f"{path}, line {row + 1:,}"
+    return f"{file}, line {row + 1:,}"

@@ -8,6 +8,8 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from io import BufferedReader
 from itertools import chain
 from pathlib import Path
 from typing import IO, Protocol, cast
@@ -65,12 +67,33 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
             raise CorpusError(f"{path}: the compressed data is damaged: {error}") from None
 
 
-class LongLine:
-    """A line that is too long to be held: its blocks are read once, before anything behind it is."""
+class Stretch:
+    """The next `size` bytes of a file, as a stream."""
 
-    def __init__(self, begun: list[bytes], more: Iterator[bytes]) -> None:
-        """Begin with some blocks."""
-        self._blocks = chain(begun, more)
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        """Begin where the file stands."""
+        self._file, self._end = file, file.tell() + size
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most `size` bytes, none at the end."""
+        return self._file.read(min(size, self._end - self._file.tell()))
+
+    def tell(self) -> int:
+        """Return the place in the file."""
+        return self._file.tell()
+
+    def seek(self, place: int, /) -> int:
+        """Go to a place that `tell` told."""
+        return self._file.seek(place)
+
+
+class LongLine:
+    """A line that is too long to be held: its blocks are read before anything behind it is."""
+
+    def __init__(self, begun: list[bytes], more: Callable[[], Iterator[bytes]], go_back: Callable[[], None] | None):
+        """Begin with some blocks; `more` are those that the stream has, and `go_back` leads to their beginning."""
+        self._begun, self._more, self._go_back = begun, more, go_back
+        self._blocks = chain(begun, more())
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the blocks that were not read yet.
@@ -79,6 +102,17 @@ class LongLine:
             CorpusError: The line is longer than allowed.
         """
         return self._blocks
+
+    @property
+    def can_begin_anew(self) -> bool:
+        """Whether its stream can go back without reading all that is before it."""
+        return self._go_back is not None
+
+    def begin_anew(self) -> None:
+        """Go back to the beginning of the line, if that can be."""
+        assert self._go_back is not None
+        self._go_back()
+        self._blocks = chain(self._begun, self._more())
 
 
 class _Blocks:
@@ -90,6 +124,19 @@ class _Blocks:
     def read(self) -> bytes:
         back, self._back = self._back, b""
         return back or self._stream.read(self._block_bytes)
+
+    def way_back(self) -> Callable[[], None] | None:
+        """Return what leads back to here, behind a block; None where all before would be decompressed anew."""
+        stream = self._stream
+        if not isinstance(stream, BufferedReader | Stretch):
+            return None
+        place = stream.tell()
+
+        def go_back() -> None:
+            stream.seek(place)
+            self._back = b""
+
+        return go_back
 
     def rest_of_line(self, room: int, too_long: CorpusError) -> Iterator[bytes]:
         """Yield what belongs to a line of which some was read, or raise when that is more than there is room for."""
@@ -147,7 +194,8 @@ def blocks_and_long_lines(
             size += len(block)
             if long_bytes is not None and size >= long_bytes:
                 error = _too_long(path, number + 1, longest)
-                line = LongLine(pending, blocks.rest_of_line(longest - size, error))
+                more = partial(blocks.rest_of_line, longest - size, error)
+                line = LongLine(pending, more, blocks.way_back())
                 yield number, line
                 for _ in line:  # which nobody wanted
                     pass

@@ -1,4 +1,8 @@
-"""Columns of texts in Parquet and Arrow files."""
+"""Columns of texts in Parquet and Arrow files.
+
+A file without the column, or with another type of it, is an error, and so is one that is damaged. A string in it that
+isn't UTF-8 is a bad row, as a line is.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hf_bpe.documents.rows import Rows
+from hf_bpe.documents.rows import Row, Rows, decoded
 from hf_bpe.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -17,14 +21,18 @@ def arrow_rows(path: Path, kind: str, column: str, first: int) -> Iterator[Rows]
     """Yield the rows of a column from row `first` on, part by part."""
     size = path.stat().st_size
     for start, total, texts in arrow_columns(path, kind, column, first):
-        rows = texts.to_pylist()
+        rows = texts if isinstance(texts, list) else texts.to_pylist()
         if start + len(rows) > first:
             skipped = max(0, first - start)
             yield start + skipped, rows[skipped:], size * (start + len(rows)) // max(total, start + len(rows))
 
 
-def arrow_columns(path: Path, kind: str, column: str, first: int = 0) -> Iterator[tuple[int, int, pa.Array]]:
+def arrow_columns(
+    path: Path, kind: str, column: str, first: int = 0
+) -> Iterator[tuple[int, int, pa.Array | list[Row]]]:
     """Yield a column of texts, part by part: the number of the first row, the rows of the file, the texts.
+
+    A part that holds bad rows comes as a list.
 
     Raises:
         CorpusError: The file is damaged, or the column holds no texts.
@@ -36,10 +44,30 @@ def arrow_columns(path: Path, kind: str, column: str, first: int = 0) -> Iterato
             texts = batch.column(0)
             if not (pa.types.is_null(texts.type) or _holds_strings(texts.type)):
                 raise CorpusError(f"{path}: column {column!r} holds {texts.type}, not texts.")
-            texts.validate(full=True)
-            yield start, total, texts
+            yield start, total, _checked(texts, path, start)
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         raise CorpusError(f"{path}: can't be read as {kind.capitalize()}: {error}") from None
+
+
+def _checked(texts: pa.Array, path: Path, start: int) -> pa.Array | list[Row]:
+    """Return texts as they are, or as rows where some aren't UTF-8.
+
+    Raises:
+        pyarrow.ArrowInvalid: They are damaged in another way.
+    """
+    import pyarrow as pa
+
+    binary = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}.get(texts.type)
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        if binary is None:
+            raise
+        found = texts.view(binary)
+        found.validate(full=True)
+        rows = enumerate(found.to_pylist(), start=start + 1)
+        return [None if data is None else decoded(data, f"{path}, row {number:,}") for number, data in rows]
+    return texts
 
 
 def _holds_strings(kind: Any) -> bool:

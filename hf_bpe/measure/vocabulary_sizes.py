@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hf_bpe.measure.pages import page_of
@@ -22,6 +22,14 @@ _GAINS = (
     Column("tokens of the corpus"),
     Column(f"saved by the next {_NEXT:,}", "share"),
 )
+_READ = {
+    "texts": "texts",
+    "bytes": "bytes",
+    "null_rows": "null rows, left out",
+    "bad_rows": "bad rows, left out",
+    "cut_pretokens": "pretokens that were cut",
+}
+"""Of what a report tells how much was read, and what tables call it."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +40,15 @@ class VocabularySizes(Result):
         growth: What learning told.
         hidden_sizes: The hidden sizes of models and their numbers of layers.
         sources: What each source gave and got, where there are several.
+        read: How much was read of what, and left out, by name.
+        first_bad_rows: Where the first rows are that held no text, and what is wrong with them.
     """
 
     growth: VocabularyGrowth
     hidden_sizes: Mapping[int, int]
     sources: tuple[SourceReport, ...] = ()
+    read: Mapping[str, int] = field(default_factory=dict)
+    first_bad_rows: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -51,8 +63,8 @@ class VocabularySizes(Result):
         return [first, *range(first - first % step + step, last, step), *([last] if last > first else [])]
 
     def tables(self) -> list[Table]:
-        """Return the gains, the sources where there are several, and the share of embeddings."""
-        return [self._gains(), *self._by_source(), self._shares(1), self._shares(2)]
+        """Return the gains, the sources where there are several, what was read, and the share of embeddings."""
+        return [self._gains(), *self._by_source(), *self._read(), self._shares(1), self._shares(2)]
 
     def _rows_of(self, growth: VocabularyGrowth) -> list[list[Cell]]:
         rows: list[list[Cell]] = []
@@ -94,6 +106,16 @@ class VocabularySizes(Result):
         columns = [Column("source", "text"), size, ratios, Column("tokens of the source"), gain]
         return Table("Bytes per token by source and vocabulary size", columns, rows, plotted=["bytes per token"])
 
+    def _read(self) -> list[Table]:
+        tables: list[Table] = []
+        if self.read:
+            rows: list[list[Cell]] = [[name, number] for name, number in self.read.items()]
+            tables.append(Table("What was read", [Column("what", "text"), Column("how many")], rows))
+        if self.first_bad_rows:
+            bad: list[list[Cell]] = [[row] for row in self.first_bad_rows]
+            tables.append(Table("The first bad rows that were left out", [Column("row", "text")], bad))
+        return tables
+
     def _shares(self, matrices: int) -> Table:
         columns = [Column("vocabulary", "text")]
         columns += [Column(f"{hidden:,} x {layers} layers", "share") for hidden, layers in self.hidden_sizes.items()]
@@ -131,7 +153,9 @@ def vocabulary_sizes(report: Any, *, hidden_sizes: Mapping[int, int] | None = No
     for number in [number for model in models.items() for number in model]:
         if not isinstance(number, int) or number < 1:
             raise ValueError(f"hidden_sizes maps hidden sizes to numbers of layers, got {hidden_sizes!r}.")
-    return VocabularySizes(growth, models, tuple(getattr(report, "sources", ())))
+    read = {what: getattr(report, name, 0) for name, what in _READ.items()}
+    bad = tuple(getattr(report, "first_bad_rows", ()))
+    return VocabularySizes(growth, models, tuple(getattr(report, "sources", ())), read, bad)
 
 
 def page_of_training(report: Any, *, hidden_sizes: Mapping[int, int] | None = None) -> str:

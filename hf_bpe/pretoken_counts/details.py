@@ -7,12 +7,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from hf_bpe.counting import CountingReport, counter_of
+from hf_bpe.counting import counter_of
+from hf_bpe.counting_report import CountingReport
 from hf_bpe.errors import CountsError, HfBpeError
 from hf_bpe.pretoken_counts.settings import CountSettings
 
 _LEAST_LENGTH = 4  # room for any character
-_LATER = {"spilled_bytes": 0}  # what files of earlier versions don't say, and what that means
+_LATER = {"spilled_bytes": 0, "first_bad_rows": []}  # what files of earlier versions don't say, and what that means
 
 
 def settings_of(path: Path, details: Mapping[str, Any]) -> CountSettings:
@@ -38,13 +39,16 @@ def report_of(path: Path, details: Mapping[str, Any]) -> CountingReport:
     """Return what was read when these counts were made. What earlier versions didn't keep is 0.
 
     Raises:
-        CountsError: A number is missing, or is none.
+        CountsError: A number is missing, or is none, or the first bad rows are no texts.
     """
-    numbers = {field.name: _found(path, _LATER | dict(details), field.name) for field in fields(CountingReport)}
-    for name, number in numbers.items():
+    found = {field.name: _found(path, _LATER | dict(details), field.name) for field in fields(CountingReport)}
+    rows = found.pop("first_bad_rows")
+    if not isinstance(rows, list) or not all(isinstance(row, str) for row in rows):
+        raise _wrong(path, "first_bad_rows", rows)
+    for name, number in found.items():
         if not _is_count(number):
             raise _wrong(path, name, number)
-    return CountingReport(**numbers)
+    return CountingReport(**found, first_bad_rows=tuple(rows))
 
 
 def sources_of(path: Path, details: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,8 @@
-"""Whether a source is the one that was counted before a stop, by what it tells of itself."""
+"""Whether a source is the one that was counted before a stop, by what it tells of itself.
+
+One that was read strictly may go on without its bad rows; the other way round, rows that were left out would have been
+errors, and that is refused.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ def check_identity(path: Path, before: Identity, now: Identity) -> None:
     Raises:
         CountsError: They aren't. The message names what differs.
     """
-    if before != now:
+    if not _goes_on(before, now):
         raise CountsError(f"{path} can't be gone on from: {_difference('its source', before, now)}. {_WHAT_TO_DO}")
 
 
@@ -44,9 +48,14 @@ def check_identities(path: Path, before: NamedIdentities | None, now: NamedIdent
             f"{names}. {_WHAT_TO_DO}"
         )
     for (name, old), (_, new) in zip(before, now, strict=True):
-        if old != new:
+        if not _goes_on(old, new):
             what = _difference(f"source {name!r}", old, new)
             raise CountsError(f"{path} can't be gone on from: {what}. {_WHAT_TO_DO}")
+
+
+def _goes_on(before: Identity, now: Identity) -> bool:
+    """Whether a source is the same, or differs in this alone: its bad rows were an error, so there was none so far."""
+    return before == now or (before.get("skip_bad_rows") is False and {**before, "skip_bad_rows": True} == now)
 
 
 def _listed(sources: NamedIdentities) -> str:

@@ -16,7 +16,8 @@ from typing import Any
 from hf_bpe._native import Counter, SortedCounts
 from hf_bpe.bookmarks import Digest, replayed
 from hf_bpe.corpus import Corpus
-from hf_bpe.counting import CountingReport, count_corpus, taken
+from hf_bpe.counting import count_corpus, taken
+from hf_bpe.counting_report import CountingReport
 from hf_bpe.errors import CountsError
 from hf_bpe.limits import CountingLimits
 from hf_bpe.pretoken_counts.checkpoints import Checkpoint, CheckpointFolder, folders_of_sources

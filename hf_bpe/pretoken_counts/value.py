@@ -19,7 +19,8 @@ from hf_bpe import trainer_settings as checks
 from hf_bpe._native import Counter, SortedCounts
 from hf_bpe.character_pipeline import CharacterOptions
 from hf_bpe.corpus import Corpus, Source, open_corpus
-from hf_bpe.counting import CountingReport, count_corpus, counter_of, taken, warn_of_cuts
+from hf_bpe.counting import count_corpus, counter_of, taken
+from hf_bpe.counting_report import CountingReport, warn_of_losses
 from hf_bpe.errors import CountsError
 from hf_bpe.limits import MAX_PRETOKEN_BYTES, CountingLimits
 from hf_bpe.pretoken_counts import storage
@@ -41,8 +42,8 @@ class PretokenCounts:
     Attributes:
         settings: How texts were normalized and cut. Only counts of the same settings can be added.
         sources: The names of what was counted, in order.
-        report: How many texts, null rows, bad rows and bytes were read, how many pretokens were cut, and how many bytes
-            went to temporary files.
+        report: How many texts, null rows, bad rows and bytes were read, how many pretokens were cut, how many bytes
+            went to temporary files, and where the first bad rows are.
 
     Example:
         >>> counts = PretokenCounts.count(["low lower lowest"], split_pattern="gpt2", progress=False)
@@ -76,7 +77,7 @@ class PretokenCounts:
         max_memory: int | str | None = None,
         temporary_directory: str | Path | None = None,
         max_pretoken_bytes: int | None = MAX_PRETOKEN_BYTES,
-        skip_bad_rows: bool = False,
+        skip_bad_rows: bool = True,
         checkpoint_dir: str | Path | None = None,
         checkpoint_minutes: float = CHECKPOINT_MINUTES,
         resume_from: str | Path | None = None,
@@ -100,7 +101,7 @@ class PretokenCounts:
             temporary_directory: Where those are made; by default where the system has them.
             max_pretoken_bytes: The length from which a pretoken is cut between characters, and its parts are counted;
                 None for none.
-            skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
+            skip_bad_rows: As in `train`.
             checkpoint_dir: A folder for checkpoints, from which counting can go on after a stop of any kind; the last
                 two are kept. By default none are written, or they go to `resume_from`.
             checkpoint_minutes: How often one is written.
@@ -125,7 +126,7 @@ class PretokenCounts:
         corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
         make_counter = partial(_counter, pipeline, num_threads)
         counts = cls._counted(make_counter, corpus, checkpoints, settings=settings, limits=limits, progress=progress)
-        warn_of_cuts(counts.report.cut_pretokens, limits.max_pretoken_bytes)
+        warn_of_losses(counts.report, limits.max_pretoken_bytes)
         names = [name] if name is not None else map(str, files or ([source] if isinstance(source, Path) else ()))
         return replace(counts, sources=tuple(names))
 
@@ -258,8 +259,7 @@ class PretokenCounts:
             max_pretoken_bytes=first._limits.max_pretoken_bytes,
         )
         total = SortedCounts.sum([(part._counts, 1, 1) for part in counts], **limits.memory_arguments())
-        reports = [asdict(part.report) for part in counts]
-        report = CountingReport(**{name: sum_of(report[name] for report in reports) for name in reports[0]})
+        report = CountingReport.sum(part.report for part in counts)
         sources = tuple(name for part in counts for name in part.sources)
         return cls(first.settings, sources, report, total, limits)
 
@@ -330,9 +330,6 @@ class PretokenCounts:
     def _named(self) -> str:
         names = ", ".join(self.sources[:3]) or "a corpus without a name"
         return names if len(self.sources) <= 3 else f"{names} and {len(self.sources) - 3} more"
-
-
-sum_of = sum  # of numbers: a class method has the name
 
 
 def _counter(pipeline: pipeline_json.Json, num_threads: int | None, limits: CountingLimits) -> Counter:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from tqdm.auto import tqdm
 
-from hf_bpe.documents import Documents, Position, open_documents
+from hf_bpe.documents import TOLD_BAD_ROWS, Documents, Position, open_documents
 from hf_bpe.documents.reading import MAX_DOCUMENT_BYTES, DocumentBatch
 from hf_bpe.fingerprinting import fingerprint
 from hf_bpe.token_files.spool import Spool
@@ -80,7 +80,8 @@ def encode_files(
         documents: Whether each line of a text file is a document, or each file.
         add_special_tokens: Whether the post-processor adds its special tokens, such as BOS.
         append_eos: Whether EOS comes after each document, whatever the post-processor does.
-        skip_bad_rows: Whether bad rows are left out and counted, not an error.
+        skip_bad_rows: Whether bad rows are left out and counted, not an error. Unlike in training they are an error by
+            default: each that is left out moves the index of every document behind it.
         max_document_bytes: What a line may have at most.
         restart: Whether an earlier run is thrown away, not gone on with.
         checkpoint_seconds: How much work a stop may cost.
@@ -118,7 +119,7 @@ def encode_files(
             if append_eos:
                 ids, bounds = with_eos(ids, bounds, int(tokenizer.eos_token_id))
             spool.append(ids, bounds, batch.end, len(batch.bad_rows))
-            first_bad += [f"{row.place}: {row.reason}" for row in batch.bad_rows[: 10 - len(first_bad)]]
+            first_bad += [row.told for row in batch.bad_rows[: TOLD_BAD_ROWS - len(first_bad)]]
         report = EncodingReport(
             target, (), spool.documents, spool.ids, dtype.name, spool.bad_rows, tuple(first_bad), spool.resumed
         )
