@@ -19,6 +19,7 @@ mod pieces;
 mod ranks;
 mod segments;
 mod state;
+mod widths;
 mod within;
 mod words;
 
@@ -46,7 +47,7 @@ pub use columns::{Bounds, Lists};
 pub use encode::EncodeOptions;
 pub use extend::MergeOfIds;
 pub use flat::Rules;
-pub use flat_offsets::FlatOffsets;
+pub use flat_offsets::{FlatOffsets, Placed};
 pub use state::State;
 pub use within::Anchor;
 
@@ -63,7 +64,7 @@ pub struct Tokenizer {
     dropout_seed: Option<u64>,
     ordinary: OnceLock<Option<Arc<Bpe>>>,
     decode_table: OnceLock<decode_table::DecodeTable>,
-    lengths: OnceLock<Vec<u32>>,
+    widths: OnceLock<Option<widths::Widths>>,
     states: state::States,
 }
 
@@ -140,7 +141,7 @@ impl Tokenizer {
             dropout_seed,
             ordinary: OnceLock::new(),
             decode_table: OnceLock::new(),
-            lengths: OnceLock::new(),
+            widths: OnceLock::new(),
             states: state::States::default(),
         })
     }

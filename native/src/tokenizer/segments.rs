@@ -143,6 +143,17 @@ impl Tokenizer {
             })
     }
 
+    /// A segment on the route over bytes that neither the normalizer nor an added token touches.
+    pub(super) fn bytes_into(
+        &self,
+        segment: &str,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        self.plain_into(segment, 0, model, state, ids)
+    }
+
     fn plain_into(
         &self,
         text: &str,
