@@ -16,8 +16,10 @@ mod flat_offsets;
 mod in_parts;
 mod ordinary;
 mod pieces;
+mod placed;
 mod ranks;
 mod segments;
+mod spaces;
 mod state;
 mod widths;
 mod within;
@@ -47,7 +49,8 @@ pub use columns::{Bounds, Lists};
 pub use encode::EncodeOptions;
 pub use extend::MergeOfIds;
 pub use flat::Rules;
-pub use flat_offsets::{FlatOffsets, Placed};
+pub use flat_offsets::FlatOffsets;
+pub use placed::Placed;
 pub use state::State;
 pub use within::Anchor;
 
@@ -65,6 +68,7 @@ pub struct Tokenizer {
     ordinary: OnceLock<Option<Arc<Bpe>>>,
     decode_table: OnceLock<decode_table::DecodeTable>,
     widths: OnceLock<Option<widths::Widths>>,
+    spaces: OnceLock<spaces::Spaces>,
     states: state::States,
 }
 
@@ -142,6 +146,7 @@ impl Tokenizer {
             ordinary: OnceLock::new(),
             decode_table: OnceLock::new(),
             widths: OnceLock::new(),
+            spaces: OnceLock::new(),
             states: state::States::default(),
         })
     }

@@ -143,7 +143,7 @@ impl Tokenizer {
             })
     }
 
-    /// A segment on the route over bytes that neither the normalizer nor an added token touches.
+    /// A segment on the route over bytes that the normalizer keeps, without an added token in it.
     pub(super) fn bytes_into(
         &self,
         segment: &str,
