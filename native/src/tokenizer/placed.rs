@@ -90,6 +90,12 @@ impl Placed<'_> {
         }
     }
 
+    /// Whether a text went the long way, of those that one thread encoded.
+    #[cfg(test)]
+    pub(super) fn is_long(&self, text: usize) -> bool {
+        self.notes[0].long.iter().any(|(at, _)| *at == text)
+    }
+
     fn offsets_of_run(&self, notes: &Notes, ids: &[TokenId], offsets: &mut [[u32; 2]]) {
         let mut added = notes.added.as_slice();
         let mut long = notes.long.iter().peekable();

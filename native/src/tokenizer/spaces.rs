@@ -84,7 +84,7 @@ mod tests {
         for byte in 0..=u8::MAX {
             let token = [b' ', byte, b'a', byte, b' ', b' '];
             assert_eq!(count(&token), spaces(&bytes_to_token(&token)), "{byte}");
-            assert_eq!(char_of(byte).is_whitespace(), false);
+            assert!(!char_of(byte).is_whitespace());
         }
         assert_eq!(count(b"   "), (3, 3));
         assert_eq!(count(b""), (0, 0));

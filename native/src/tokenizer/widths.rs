@@ -115,3 +115,35 @@ pub(super) fn characters(bytes: &[u8]) -> u32 {
 fn begins(byte: u8) -> bool {
     byte & 0xC0 != 0x80
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_width_counts_the_characters_that_begin() {
+        let width = |token: &[u8]| {
+            let Width { begun, inside } = Width::of(token);
+            (begun, inside)
+        };
+        let language = "語言".as_bytes();
+
+        assert_eq!(width(b"ab"), (2, 0));
+        assert_eq!(width(&language[..2]), (1, 0));
+        assert_eq!(width(&language[2..3]), (0, 1));
+        assert_eq!(width(&language[2..5]), (1, 1));
+        assert_eq!(width(language), (2, 0));
+    }
+
+    #[test]
+    fn widths_that_fit_are_packed_and_others_are_none() {
+        for (begun, inside) in [(0, 1), (1, 0), (1, 1), (127, 0), (127, 1)] {
+            let width = Width { begun, inside };
+            assert_eq!(Width::unpack(width.pack()), width);
+            assert_ne!(width.pack(), 0);
+        }
+        for begun in [128, 129, 255, 256, 100_000] {
+            assert_eq!(Width { begun, inside: 0 }.pack(), 0);
+        }
+    }
+}
