@@ -1,9 +1,9 @@
 //! How many characters of a text each token covers, whatever the text.
 //!
-//! Guarantee: where every token stands for bytes of its own, and every merge joins the bytes of its halves, the tokens that a
-//! model makes of a text cover the text, each as many bytes as it has. So the characters that begin in a token, and whether
-//! its first byte lies inside of one, follow from its id alone, and offsets need no look at the text. Where this doesn't hold
-//! there are no widths.
+//! Guarantee: the characters that begin in the bytes that a token covers, and whether the first of these bytes lies inside of
+//! one, follow from its id alone, so that offsets need no look at the text. That is so of single bytes, and of a token that is
+//! taken whole; and then of all, if every merge makes a token as wide as its halves. Where it isn't, or where two texts share
+//! an id, there are no widths.
 
 use crate::bpe::Bpe;
 use crate::vocab::{TokenBytes, TokenId};
@@ -52,8 +52,7 @@ impl Widths {
     /// The widths of a model's tokens, if they can be told.
     pub(super) fn new(bpe: &Bpe) -> Option<Self> {
         let tokens = bpe.token_bytes()?;
-        let tell = bpe.has_all_bytes() && bpe.vocab.doubles().next().is_none() && merges_join(bpe, tokens);
-        if !tell {
+        if !bpe.has_all_bytes() || bpe.vocab.doubles().next().is_some() {
             return None;
         }
         let size = bpe.vocab.max_id().map_or(0, |id| id as usize + 1);
@@ -63,7 +62,27 @@ impl Widths {
                 *width = Width::of(token).pack();
             }
         }
-        Some(Self { packed })
+        let widths = Self { packed };
+        widths.add_up(bpe, tokens).then_some(widths)
+    }
+
+    /// Whether each merge makes a token as wide as its halves, side by side.
+    fn add_up(&self, bpe: &Bpe, tokens: &TokenBytes) -> bool {
+        let width = |id| self.width(id).or_else(|| tokens.bytes(id).map(Width::of));
+        bpe.merges.iter().all(|(left, right, merge)| {
+            let (Some(left), Some(right)) = (width(left), width(right)) else {
+                // No text in bytes comes to it.
+                return true;
+            };
+            let begun = left.begun + right.begun;
+            width(merge.id) == Some(Width { begun, ..left })
+        })
+    }
+
+    #[inline(always)]
+    fn width(&self, id: TokenId) -> Option<Width> {
+        let packed = *self.packed.get(id as usize)?;
+        (packed != 0).then(|| Width::unpack(packed))
     }
 
     /// Writes the start and the end of each id, which follow each other from the character `at` on; gives where they end.
@@ -76,10 +95,7 @@ impl Widths {
     ) -> u32 {
         let mut end = at;
         for (&id, offsets) in ids.iter().zip(offsets) {
-            let width = match self.packed.get(id as usize) {
-                None | Some(0) => wide(tokens, id),
-                Some(&packed) => Width::unpack(packed),
-            };
+            let width = self.width(id).unwrap_or_else(|| wide(tokens, id));
             // A part of a character stands for the whole.
             let start = end - width.inside;
             end += width.begun;
@@ -93,18 +109,6 @@ impl Widths {
 #[inline(never)]
 fn wide(tokens: &TokenBytes, id: TokenId) -> Width {
     Width::of(tokens.bytes(id).unwrap_or_default())
-}
-
-/// Whether each merge of tokens that stand for bytes makes the token of both together.
-fn merges_join(bpe: &Bpe, tokens: &TokenBytes) -> bool {
-    bpe.merges.iter().all(|(left, right, merge)| {
-        let (Some(left), Some(right)) = (tokens.bytes(left), tokens.bytes(right)) else {
-            // No text in bytes comes to it.
-            return true;
-        };
-        let made = tokens.bytes(merge.id).and_then(|made| made.strip_prefix(left));
-        made == Some(right)
-    })
 }
 
 /// The number of characters that begin in some bytes of UTF-8.

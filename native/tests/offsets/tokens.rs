@@ -69,13 +69,16 @@ fn any_number_of_spaces_is_trimmed() {
 
 #[test]
 fn two_texts_with_one_id_have_their_offsets() {
-    let mut vocab = bytes_alone();
-    vocab.insert("ab".into(), json!(256));
-    vocab.insert("abb".into(), json!(256));
-    let merges = [["a", "b"], ["ab", "b"]];
-    let tokenizer = tokenizer(plain(), json!({"type": "BPE", "vocab": vocab, "merges": merges}));
+    let texts = ["ab", "abbé", "é ab abbé"];
+    for (merges, ignore_merges) in [(vec![["a", "b"], ["ab", "b"]], false), (vec![], true)] {
+        let mut vocab = bytes_alone();
+        for token in ["ab", "abb", "abbé"] {
+            vocab.insert(bytes_to_token(token.as_bytes()), json!(256));
+        }
+        let model = json!({"type": "BPE", "vocab": vocab, "merges": merges, "ignore_merges": ignore_merges});
 
-    check(&tokenizer, &["ab", "abb", "é ab abb"]);
+        check(&tokenizer(plain(), model), &texts);
+    }
 }
 
 #[test]
