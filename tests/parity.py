@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,10 @@ class Pair:
         stock = self.stock.encode_batch(texts, add_special_tokens=add_special_tokens)
         ours = self.ours.encode_batch(texts, add_special_tokens=add_special_tokens)
         ids = self.ours.encode_ids_batch(texts, add_special_tokens=add_special_tokens)
+        flat, bounds, offsets = self.ours.encode_to_numpy_with_offsets(texts, add_special_tokens=add_special_tokens)
+        assert flat.tolist() == [token_id for row in ids for token_id in row]
+        for text, expected, (start, end) in zip(texts, stock, pairwise(bounds.tolist()), strict=True):
+            assert list(map(tuple, offsets[start:end].tolist())) == expected.offsets, f"offsets of {excerpt(text)}"
         for text, got, expected, row in zip(texts, ours, stock, ids, strict=True):
             assert row == expected.ids, difference(text, row, expected.ids)
             for field in FIELDS:

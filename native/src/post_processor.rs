@@ -11,7 +11,7 @@ mod special;
 mod template;
 
 use bert::Bert;
-use byte_level::ByteLevel;
+pub(crate) use byte_level::{ByteLevel, spaces};
 use roberta::Roberta;
 use template::Template;
 
@@ -79,13 +79,13 @@ impl PostProcessor {
         }
     }
 
-    /// Whether spaces may be trimmed off offsets.
-    pub fn trims_offsets(&self) -> bool {
+    /// Appends the steps that trim spaces off offsets, in their order.
+    pub(crate) fn trimming(&self, steps: &mut Vec<ByteLevel>) {
         match self {
-            Self::ByteLevel(byte_level) => byte_level.trims(),
-            Self::Roberta(roberta) => roberta.trims_offsets(),
-            Self::Sequence(steps) => steps.iter().any(Self::trims_offsets),
-            Self::Bert(_) | Self::Template(_) => false,
+            Self::ByteLevel(byte_level) => steps.extend(byte_level.trimming()),
+            Self::Roberta(roberta) => steps.extend(roberta.trimming()),
+            Self::Sequence(members) => members.iter().for_each(|member| member.trimming(steps)),
+            Self::Bert(_) | Self::Template(_) => {}
         }
     }
 

@@ -16,9 +16,12 @@ mod flat_offsets;
 mod in_parts;
 mod ordinary;
 mod pieces;
+mod placed;
 mod ranks;
 mod segments;
+mod spaces;
 mod state;
+mod widths;
 mod within;
 mod words;
 
@@ -47,6 +50,7 @@ pub use encode::EncodeOptions;
 pub use extend::MergeOfIds;
 pub use flat::Rules;
 pub use flat_offsets::FlatOffsets;
+pub use placed::Placed;
 pub use state::State;
 pub use within::Anchor;
 
@@ -63,7 +67,8 @@ pub struct Tokenizer {
     dropout_seed: Option<u64>,
     ordinary: OnceLock<Option<Arc<Bpe>>>,
     decode_table: OnceLock<decode_table::DecodeTable>,
-    lengths: OnceLock<Vec<u32>>,
+    widths: OnceLock<Option<widths::Widths>>,
+    spaces: OnceLock<spaces::Spaces>,
     states: state::States,
 }
 
@@ -140,7 +145,8 @@ impl Tokenizer {
             dropout_seed,
             ordinary: OnceLock::new(),
             decode_table: OnceLock::new(),
-            lengths: OnceLock::new(),
+            widths: OnceLock::new(),
+            spaces: OnceLock::new(),
             states: state::States::default(),
         })
     }

@@ -26,8 +26,9 @@ impl ByteLevel {
         })
     }
 
-    pub(super) fn trims(&self) -> bool {
-        self.trim_offsets
+    /// This, if it trims offsets.
+    pub(super) fn trimming(&self) -> Option<Self> {
+        self.trim_offsets.then_some(*self)
     }
 
     pub(super) fn run(&self, mut encodings: Vec<Encoding>, spell: &dyn Spell) -> Vec<Encoding> {
@@ -62,7 +63,9 @@ impl ByteLevel {
         }
     }
 
-    fn trimmed(
+    /// The offsets of a token that begins and ends with so many spaces, and that may be the first of a text.
+    #[inline]
+    pub(crate) fn trimmed(
         &self,
         (mut start, mut end): (usize, usize),
         first: bool,
@@ -82,7 +85,7 @@ impl ByteLevel {
 }
 
 /// How many spaces `token` begins and ends with.
-fn spaces(token: &str) -> (usize, usize) {
+pub(crate) fn spaces(token: &str) -> (usize, usize) {
     let is_space = |char: &char| *char == byte_alphabet::char_of(b' ') || char.is_whitespace();
     let leading = token.chars().take_while(is_space).count();
     let trailing = token.chars().rev().take_while(is_space).count();

@@ -25,8 +25,8 @@ impl Roberta {
         })
     }
 
-    pub(super) fn trims_offsets(&self) -> bool {
-        self.byte_level.trims()
+    pub(super) fn trimming(&self) -> Option<ByteLevel> {
+        self.byte_level.trimming()
     }
 
     pub(super) fn added_tokens(&self, is_pair: bool) -> usize {

@@ -143,6 +143,17 @@ impl Tokenizer {
             })
     }
 
+    /// A segment on the route over bytes that the normalizer keeps, without an added token in it.
+    pub(super) fn bytes_into(
+        &self,
+        segment: &str,
+        model: &Model,
+        state: &mut State,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        self.plain_into(segment, 0, model, state, ids)
+    }
+
     fn plain_into(
         &self,
         text: &str,

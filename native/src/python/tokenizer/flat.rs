@@ -51,21 +51,26 @@ impl PyTokenizer {
         split_special_tokens: bool,
     ) -> PyResult<PlacedIds<'py>> {
         let options = options(add_special_tokens, split_special_tokens);
-        let (ids, bounds, offsets) = with_read_texts(texts, |texts| {
+        with_read_texts(texts, |texts| {
             let plain: Vec<_> = texts.iter().map(Text::as_str).collect();
-            let (ids, bounds, mut offsets) =
-                py.detach(|| self.core.encode_flat_with_offsets(&plain, options))?;
-            for (text, ends) in texts.iter().zip(bounds.windows(2)) {
-                restore(text, &mut offsets[2 * ends[0] as usize..2 * ends[1] as usize]);
+            let placed = py.detach(|| self.core.encode_flat_placed(&plain, options))?;
+            // Made by numpy, which asks the system for large pages where that is worth it: new memory in small ones costs more
+            // than the offsets.
+            let offsets = PyArray2::<u32>::zeros(py, [placed.ids.len(), 2], false);
+            let mut writable = offsets.readwrite();
+            let (pairs, _) = writable.as_slice_mut()?.as_chunks_mut();
+            py.detach(|| placed.offsets_into(pairs));
+            for (text, ends) in texts.iter().zip(placed.bounds.windows(2)) {
+                restore(text, &mut pairs[ends[0] as usize..ends[1] as usize]);
             }
-            Ok((ids, bounds, offsets))
-        })?;
-        let shape = [ids.len(), 2];
-        Ok((
-            PyArray1::from_vec(py, ids),
-            PyArray1::from_vec(py, bounds),
-            PyArray1::from_vec(py, offsets).reshape(shape)?,
-        ))
+            drop(writable);
+            let (ids, bounds) = (placed.ids, placed.bounds);
+            Ok((
+                PyArray1::from_vec(py, ids),
+                PyArray1::from_vec(py, bounds),
+                offsets,
+            ))
+        })
     }
 
     #[pyo3(signature = (columns, *, add_special_tokens = true, split_special_tokens = false))]
@@ -93,13 +98,13 @@ impl PyTokenizer {
 }
 
 /// Moves the offsets of one text to places of the `str` that it was read from.
-fn restore(text: &Text, offsets: &mut [u32]) {
+fn restore(text: &Text, offsets: &mut [[u32; 2]]) {
     if !text.moves() {
         return;
     }
-    for pair in offsets.chunks_exact_mut(2) {
-        let mut moved = (pair[0] as usize, pair[1] as usize);
+    for [start, end] in offsets {
+        let mut moved = (*start as usize, *end as usize);
         text.restore(&mut moved);
-        pair.copy_from_slice(&[moved.0 as u32, moved.1 as u32]);
+        (*start, *end) = (moved.0 as u32, moved.1 as u32);
     }
 }
