@@ -44,10 +44,9 @@ impl PretokenCache {
                 self.get_long(text, range, hash, ids)
             };
         };
-        let Some(place) = self.short.find(key, short::hash(key)) else {
+        let Some(slot) = self.short.find(key, short::hash(key)) else {
             return false;
         };
-        let slot = self.short.slot(place);
         let (of_slot, count) = slot.ids();
         if short::Slot::is_elsewhere(count) {
             return self.get_elsewhere(slot.entry(), ids);

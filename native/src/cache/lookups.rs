@@ -33,6 +33,12 @@ pub(super) struct Turns {
 /// The key of a pretoken that is not short. No slot has it.
 const NOT_SHORT: u128 = u128::MAX;
 
+/// Whether it is that key: no other has all bits of its upper half.
+#[inline]
+fn is_not_short(key: u128) -> bool {
+    (key >> 64) as u64 == u64::MAX
+}
+
 /// A pretoken whose memory was asked for.
 #[derive(Clone, Copy)]
 struct Asked {
@@ -140,10 +146,9 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
             let turns = &mut *self.turns;
             let asked = &turns.asked[at % TURN];
             let mut entry = None;
-            if asked.key != NOT_SHORT
-                && let Some(place) = self.cache.short.find(asked.key, asked.hash)
+            if !is_not_short(asked.key)
+                && let Some(slot) = self.cache.short.find(asked.key, asked.hash)
             {
-                let slot = self.cache.short.slot(place);
                 let (of_slot, count) = slot.ids();
                 if !short::Slot::is_elsewhere(count) {
                     turns.ids[known..known + short::MOST_IDS].copy_from_slice(&of_slot);

@@ -37,39 +37,47 @@ impl Table {
         prefetch::line(&bucket.0[way(hash)], 0);
     }
 
-    /// The place of `key`, whose hash is known.
+    /// The slot of `key`, whose hash is known.
     #[inline]
-    pub(super) fn find(&self, key: u128, hash: u64) -> Option<usize> {
+    pub(super) fn find(&self, key: u128, hash: u64) -> Option<&Slot> {
         let bucket = self.bucket(hash);
         let places = &self.buckets.get(bucket)?.0;
         let first = way(hash);
         // Both slots of one line without a branch between them: which of them it is can't be guessed.
         let beside = usize::from(places[first ^ 1].has(key));
-        if places[first ^ beside].has(key) {
-            return Some(bucket * WAYS + (first ^ beside));
+        let slot = &places[first ^ beside];
+        if slot.has(key) {
+            return Some(slot);
         }
-        (1..WAYS)
-            .map(|step| first ^ step)
-            .find(|&place| places[place].has(key))
-            .map(|place| bucket * WAYS + place)
+        self.find_further(key, hash)
     }
 
-    /// What is at a place.
-    #[inline]
-    pub(super) fn slot(&self, place: usize) -> &Slot {
-        &self.buckets[place / WAYS].0[place % WAYS]
+    /// The same for what is not in the first line: one of a hundred pretokens of English. Moving it to the first line made English 10 %
+    /// and Chinese 18 % slower, since words that seldom come push each other out.
+    #[inline(never)]
+    fn find_further(&self, key: u128, hash: u64) -> Option<&Slot> {
+        let (bucket, first) = (self.bucket(hash), way(hash));
+        for step in [2, 3] {
+            let slot = &self.buckets[bucket].0[first ^ step];
+            if slot.has(key) {
+                return Some(slot);
+            }
+            if slot.is_empty() {
+                return None;
+            }
+        }
+        self.buckets[bucket ^ 1].0.iter().find(|slot| slot.has(key))
     }
 
     /// Remembers a slot in place of one with the same key. The table grows to no more than so many bytes, but for a least size.
     pub(super) fn insert(&mut self, slot: Slot, most_bytes: usize) {
+        // Half full, the second line is looked at four times as often: warm English took 16 % longer. A fourth full, a first pass over
+        // many languages took 10 % longer: fresh memory costs, too.
         let full = self.used * 3 >= self.buckets.len() * WAYS;
         if full && (self.buckets.is_empty() || 2 * self.bytes() <= most_bytes) {
             self.grow();
         }
-        match self.find(slot.key(), slot.hash()) {
-            Some(place) => self.buckets[place / WAYS].0[place % WAYS] = slot,
-            None => self.place(slot),
-        }
+        self.place(slot);
     }
 
     #[inline]
@@ -77,17 +85,26 @@ impl Table {
         hash as usize & self.buckets.len().wrapping_sub(1)
     }
 
-    /// Puts `slot` first of its places; what was there moves to the next, and so on; what was last is forgotten.
+    /// Puts `slot` in place of one with the same key, or into the first empty place of its bucket, or of the one beside it. Where
+    /// both are full it comes first, what was there moves to the next place, and so on; what was last is forgotten.
     fn place(&mut self, slot: Slot) {
         let hash = slot.hash();
-        let bucket = self.bucket(hash);
-        let mut moved = slot;
-        for step in 0..WAYS {
-            std::mem::swap(&mut self.buckets[bucket].0[way(hash) ^ step], &mut moved);
-            if moved.is_empty() {
-                self.used += 1;
+        let (bucket, first) = (self.bucket(hash), way(hash));
+        let places = [bucket, bucket ^ 1]
+            .into_iter()
+            .flat_map(|bucket| (0..WAYS).map(move |step| (bucket, first ^ step)));
+        for (bucket, at) in places {
+            let place = &mut self.buckets[bucket].0[at];
+            let is_new = place.is_empty();
+            if is_new || place.has(slot.key()) {
+                *place = slot;
+                self.used += usize::from(is_new);
                 return;
             }
+        }
+        let mut moved = slot;
+        for step in 0..WAYS {
+            std::mem::swap(&mut self.buckets[bucket].0[first ^ step], &mut moved);
         }
     }
 
@@ -107,4 +124,47 @@ impl Table {
 #[inline]
 fn way(hash: u64) -> usize {
     (hash >> 62) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::short;
+    use super::*;
+
+    fn slot(number: u32) -> Slot {
+        let key = short::key(&number.to_le_bytes(), 0, 4).unwrap();
+        Slot::new(key, &[number]).unwrap()
+    }
+
+    fn knows(table: &Table, number: u32) -> bool {
+        let slot = slot(number);
+        let found = table.find(slot.key(), slot.hash());
+        found.is_some_and(|found| found.ids() == slot.ids() || panic!("{number}"))
+    }
+
+    #[test]
+    fn nothing_is_forgotten_while_the_table_may_grow() {
+        let mut table = Table::default();
+        for number in 0..300_000 {
+            table.insert(slot(number), usize::MAX);
+        }
+        let forgotten = (0..300_000).filter(|&number| !knows(&table, number)).count();
+
+        // Two of a thousand; without a bucket beside it, eighteen.
+        assert!(forgotten < 1500, "{forgotten}");
+        assert_eq!(table.used + forgotten, 300_000);
+    }
+
+    #[test]
+    fn a_full_table_knows_what_came_last_once() {
+        let mut table = Table::default();
+        for number in 0..20_000 {
+            table.insert(slot(number), 0);
+            table.insert(slot(number), 0);
+            assert!(knows(&table, number));
+        }
+        let slots = Table::FIRST_BUCKETS * WAYS;
+        assert_eq!(table.used, slots);
+        assert_eq!((0..20_000).filter(|&number| knows(&table, number)).count(), slots);
+    }
 }
