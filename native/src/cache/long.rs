@@ -2,7 +2,7 @@
 //!
 //! Entries lie one after the other in one buffer, so that keeping one is writing on, and none takes more than it needs: what is
 //! kept of a text in Chinese is then a third of what slots of one size would take, and the nearer caches hold more of it.
-//! A table of places beside it says where each begins. When the buffer is full, all is forgotten.
+//! A table of places beside it says where each begins. When they are full, all is forgotten.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -119,20 +119,17 @@ impl LongPretokens {
         &self.words[start + 1..start + 1 + count]
     }
 
-    /// Remembers that a pretoken becomes `ids`, unless it is too long. All is forgotten when entries take so many bytes.
+    /// Remembers that a pretoken becomes `ids`, unless it is too long. All is forgotten when so many bytes are held, or more are
+    /// needed.
     pub(super) fn insert(&mut self, pretoken: &[u8], ids: &[TokenId], most_bytes: usize) -> Option<Entry> {
         if pretoken.len() > LONGEST || ids.len() > MOST_IDS {
             return None;
         }
-        if size_of::<u32>() * self.words.len() > most_bytes.clamp(LEAST_BYTES, MOST_BYTES) {
-            self.places.fill(Place::default());
-            self.words.clear();
-            self.count = 0;
-            self.age += 1;
-        }
-        if 2 * self.count >= self.places.len() {
-            self.grow();
-        }
+        self.make_room(
+            pretoken.len(),
+            ids.len(),
+            most_bytes.clamp(LEAST_BYTES, MOST_BYTES),
+        );
         let tag = self.hash(pretoken, 0, pretoken.len()) as u32;
         let age = self.age;
         let place = match self.place(pretoken, 0, pretoken.len(), tag) {
@@ -204,6 +201,36 @@ impl LongPretokens {
     #[inline]
     fn first(&self, tag: u32) -> usize {
         tag as usize & self.places.len().wrapping_sub(1)
+    }
+
+    /// Makes room for one more entry.
+    fn make_room(&mut self, bytes: usize, ids: usize, most_bytes: usize) {
+        // Its numbers and ids, and its bytes: both windows at its ends and those between, each rounded up.
+        let words = ids + bytes / size_of::<u32>() + 4 * STRIDE;
+        let has_places = 2 * self.count < self.places.len();
+        let places = size_of::<Place>() * self.places.len() * if has_places { 1 } else { 2 };
+        let most_words = most_bytes.saturating_sub(places) / size_of::<u32>();
+        if self.words.len() + words > most_words && self.count > 0 {
+            self.places.fill(Place::default());
+            self.words.clear();
+            self.count = 0;
+            self.age += 1;
+        }
+        if 2 * self.count >= self.places.len() {
+            self.grow();
+        }
+        let needed = self.words.len() + words;
+        if needed > self.words.capacity() {
+            let capacity = (2 * self.words.capacity()).min(most_words).max(needed);
+            self.words.reserve_exact(capacity - self.words.len());
+        }
+    }
+
+    /// Forgets everything and gives the memory back.
+    pub(super) fn clear(&mut self) {
+        (self.places, self.words) = Default::default();
+        self.count = 0;
+        self.age += 1;
     }
 
     fn grow(&mut self) {
