@@ -4,11 +4,14 @@
 //! kept of a text in Chinese is then a third of what slots of one size would take, and the nearer caches hold more of it.
 //! A table of places beside it says where each begins. When they are full, all is forgotten.
 
+mod key;
+
 use std::hash::{BuildHasher, RandomState};
 
 use super::hash::fold;
 use super::prefetch::{self, LINE};
 use crate::vocab::TokenId;
+use key::{STRIDE, ends, middle, window_of, words_of};
 
 /// Pretokens of more bytes are not kept at all.
 pub(super) const LONGEST: usize = 255;
@@ -19,8 +22,6 @@ const MOST_BYTES: usize = 1 << 30;
 const LEAST_BYTES: usize = 1 << 15;
 /// Places that a pretoken may have, one after the other. The bound is for texts that were made to fall into one place.
 const WAYS: usize = 16;
-/// Words that are compared at a time.
-const STRIDE: usize = 4;
 
 /// Where an entry begins in `words`, over [`STRIDE`], plus one; 0 where a place is empty. The tag beside it is most of the hash:
 /// it spares a look, and reading all keys again when the table grows.
@@ -255,41 +256,6 @@ impl Place {
     fn start(self) -> usize {
         (self.entry as usize).wrapping_sub(1).wrapping_mul(STRIDE)
     }
-}
-
-/// The first and the last 16 bytes of `text[start..end]`, which overlap where it has less than 32; or all that it has, and nothing.
-#[inline]
-fn ends(text: &[u8], start: usize, end: usize) -> [u128; 2] {
-    if end - start >= 16 {
-        return [window(text, start), window(text, end - 16)];
-    }
-    let mut bytes = [0; 16];
-    bytes[..end - start].copy_from_slice(&text[start..end]);
-    [u128::from_le_bytes(bytes), 0]
-}
-
-/// What lies between the first and the last 16 bytes, 16 at a time; the last of these may overlap with what follows.
-#[inline]
-fn middle(text: &[u8], start: usize, end: usize) -> impl Iterator<Item = u128> {
-    let places = (start + 16..end.saturating_sub(16)).step_by(16);
-    places.map(move |at| window(text, at))
-}
-
-#[inline]
-fn window(text: &[u8], at: usize) -> u128 {
-    let window: [u8; 16] = text[at..at + 16].try_into().expect("the range has 16 bytes");
-    u128::from_le_bytes(window)
-}
-
-#[inline]
-fn words_of(window: u128) -> [u32; STRIDE] {
-    std::array::from_fn(|at| (window >> (32 * at)) as u32)
-}
-
-#[inline]
-fn window_of(words: [u32; STRIDE]) -> u128 {
-    let places = words.into_iter().enumerate();
-    places.fold(0, |window, (at, word)| window | u128::from(word) << (32 * at))
 }
 
 #[cfg(test)]
