@@ -8,7 +8,6 @@ mod budget;
 mod hash;
 mod long;
 mod lookups;
-mod prefetch;
 mod short;
 mod table;
 

@@ -15,10 +15,10 @@ use crate::Result;
 use crate::merges::{Merge, Merges, Rank};
 use crate::tokenizer::Tokenizer;
 use crate::tokenizer_json::TokenizerFile;
-use crate::vocab::{TokenId, Vocab};
+use crate::vocab::Vocab;
 
 /// Says which code wrote a form. The number changes with what is written.
-const STAMP: &str = concat!("hf_bpe ", env!("CARGO_PKG_VERSION"), ", compiled form 1");
+const STAMP: &str = concat!("hf_bpe ", env!("CARGO_PKG_VERSION"), ", compiled form 2");
 
 /// The name of a file by its content: BLAKE3, so that nobody can make two files of one name.
 pub type Digest = [u8; 32];
@@ -74,7 +74,10 @@ fn write(source: &Digest, head: &str, tokenizer: &Tokenizer) -> Vec<u8> {
     writer.numbers(merges.iter().map(|&(left, _, _)| left));
     writer.numbers(merges.iter().map(|&(_, right, _)| right));
     writer.numbers(merges.iter().map(|(_, _, merge)| merge.id));
-    writer.numbers(merges.iter().map(|(_, _, merge)| merge.rank));
+    // Nothing where they count from 0, as nearly always.
+    let ranks = merges.iter().map(|(_, _, merge)| merge.rank);
+    let is_counted = ranks.clone().eq(0..merges.len() as Rank);
+    writer.numbers(ranks.take(if is_counted { 0 } else { merges.len() }));
     writer.bytes(&[u8::from(bpe.merges.need_heap())]);
     writer.finish()
 }
@@ -87,34 +90,40 @@ pub fn load(form: &[u8], source: &Digest) -> Option<Tokenizer> {
     }
     let mut file = TokenizerFile::parse(reader.bytes()?).ok()?;
     let texts = reader.bytes()?.to_vec();
-    file.vocab = Vocab::from_parts(texts, reader.numbers()?, reader.numbers()?)?;
+    file.vocab = Vocab::from_parts(
+        texts,
+        reader.numbers()?.iter().collect(),
+        reader.numbers()?.iter().collect(),
+    )?;
     let merges = read_merges(&mut reader, &file.vocab)?;
     reader.is_done().then_some(())?;
     Tokenizer::with_merges(file, merges).ok()
 }
 
 fn read_merges(reader: &mut Reader, vocab: &Vocab) -> Option<Merges> {
-    let halves: [Vec<TokenId>; 2] = [reader.numbers()?, reader.numbers()?];
-    let ids: Vec<TokenId> = reader.numbers()?;
-    let ranks: Vec<Rank> = reader.numbers()?;
+    let [lefts, rights, ids] = [reader.numbers()?, reader.numbers()?, reader.numbers()?];
+    let ranks = reader.numbers()?;
     let need_heap = match reader.bytes()? {
         [0] => false,
         [1] => true,
         _ => return None,
     };
-    let [lefts, rights] = &halves;
-    let columns = [lefts, rights, &ids];
-    let fits = columns.iter().all(|column| column.len() == ranks.len())
+    let count = ids.len();
+    let is_counted = ranks.len() == 0;
+    let columns = [lefts, rights, ids];
+    let fits = columns.iter().all(|column| column.len() == count)
+        && (is_counted || ranks.len() == count)
         && columns
             .iter()
-            .all(|column| column.iter().all(|&id| vocab.has_id(id)))
-        && ranks.is_sorted_by(|rank, next| rank < next)
-        && ranks.last() != Some(&Rank::MAX);
+            .all(|column| column.iter().all(|id| vocab.has_id(id)))
+        && ranks.iter().is_sorted_by(|rank, next| rank < next)
+        && ranks.iter().last() != Some(Rank::MAX);
     let merge = |at: usize| {
-        let (rank, id) = (ranks[at], ids[at]);
-        ((lefts[at], rights[at]), Merge { rank, id })
+        let rank = if is_counted { at as Rank } else { ranks.get(at) };
+        let id = ids.get(at);
+        ((lefts.get(at), rights.get(at)), Merge { rank, id })
     };
-    fits.then(|| Merges::from_ids((0..ranks.len()).map(merge)).with_heap(need_heap))
+    fits.then(|| Merges::from_ids((0..count).map(merge)).with_heap(need_heap))
 }
 
 #[cfg(test)]

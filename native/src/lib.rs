@@ -21,6 +21,7 @@ pub mod parallel;
 pub mod pattern;
 pub mod post_processor;
 pub mod pre_tokenizer;
+mod prefetch;
 #[cfg(feature = "python")]
 mod python;
 mod quoted;

@@ -37,6 +37,10 @@ pub struct Merges {
     need_heap: bool,
 }
 
+/// So many pairs before one is put into the table, its memory is asked for: loading a compiled form with 280,000 took 26 ms
+/// without, 20 with that and without a branch for the place in a line.
+const AHEAD: usize = 16;
+
 /// Stands in `Merges::ids` for a rank that no pair has.
 const NO_ID: TokenId = TokenId::MAX;
 
@@ -157,9 +161,13 @@ impl Merges {
 
     /// Takes merges whose ids are known, of a vocabulary in which no two tokens share one. A pair that is given twice
     /// counts the last time.
-    pub fn from_ids(pairs: impl ExactSizeIterator<Item = ((TokenId, TokenId), Merge)>) -> Self {
+    pub fn from_ids(pairs: impl ExactSizeIterator<Item = ((TokenId, TokenId), Merge)> + Clone) -> Self {
         let mut merges = Self::with_capacity(pairs.len());
+        let mut ahead = pairs.clone().skip(AHEAD);
         for ((left, right), merge) in pairs {
+            if let Some(((left, right), _)) = ahead.next() {
+                merges.table.prefetch(left, right);
+            }
             merges.insert(left, right, merge);
         }
         merges.finish();
@@ -167,7 +175,7 @@ impl Merges {
     }
 
     /// Other merges of the same vocabulary, or of one with more tokens.
-    pub fn like(&self, pairs: impl ExactSizeIterator<Item = ((TokenId, TokenId), Merge)>) -> Self {
+    pub fn like(&self, pairs: impl ExactSizeIterator<Item = ((TokenId, TokenId), Merge)> + Clone) -> Self {
         Self {
             need_heap: self.need_heap,
             ..Self::from_ids(pairs)

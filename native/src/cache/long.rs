@@ -9,7 +9,7 @@ mod key;
 use std::hash::{BuildHasher, RandomState};
 
 use super::hash::fold;
-use super::prefetch::{self, LINE};
+use crate::prefetch::{self, LINE};
 use crate::vocab::TokenId;
 use key::{STRIDE, ends, middle, window_of, words_of};
 

@@ -1,7 +1,7 @@
 //! A table of slots that replace each other, for pretokens whose ids lie beside their bytes.
 
-use super::prefetch;
 use super::short::Slot;
+use crate::prefetch;
 
 /// Places that a pretoken may have. With two, half of the words of a first pass over English were missed again in the second.
 const WAYS: usize = 4;

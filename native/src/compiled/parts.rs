@@ -39,6 +39,28 @@ impl Writer {
     }
 }
 
+/// Numbers where they lie in a form: a copy would take as long as what is done with them.
+#[derive(Clone, Copy)]
+pub struct Numbers<'a>(&'a [[u8; 4]]);
+
+impl Numbers<'_> {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// One of them.
+    #[inline]
+    pub fn get(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.0[at])
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.0.iter().map(|bytes| u32::from_le_bytes(*bytes))
+    }
+}
+
 /// Reads the parts in the order in which they were written; `None` where one isn't there or isn't what it should be.
 pub struct Reader<'a>(&'a [u8]);
 
@@ -64,10 +86,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The next part, as numbers.
-    pub fn numbers(&mut self) -> Option<Vec<u32>> {
+    pub fn numbers(&mut self) -> Option<Numbers<'a>> {
         let (numbers, rest) = self.bytes()?.as_chunks::<4>();
-        rest.is_empty()
-            .then(|| numbers.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
+        rest.is_empty().then_some(Numbers(numbers))
     }
 
     /// Whether nothing follows.

@@ -8,6 +8,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use super::Rank;
+use crate::prefetch;
 use crate::vocab::TokenId;
 
 /// Ids and ranks below this have a place here.
@@ -65,6 +66,14 @@ impl PairTable {
         }
     }
 
+    /// Asks for the memory that [`Self::insert`] will need.
+    #[inline]
+    pub fn prefetch(&self, left: TokenId, right: TokenId) {
+        let hash = self.hash(pair(left, right));
+        prefetch::line(&self.lines[hash as usize & (self.lines.len() - 1)], 0);
+        prefetch::line(&self.filter[self.filter_place(hash).0], 0);
+    }
+
     /// Sets the rank of a pair, and returns the one that it had. All three are below [`LIMIT`], but for a rank of
     /// [`NO_RANK`], which forgets the pair.
     pub fn insert(&mut self, left: TokenId, right: TokenId, rank: Rank) -> Option<Rank> {
@@ -76,9 +85,12 @@ impl PairTable {
         let mut at = hash as usize & mask;
         let slot = loop {
             let line = &mut self.lines[at].0;
-            let place = line
-                .iter()
-                .position(|&slot| slot == EMPTY || slot >> BITS == pair);
+            // Where the first empty slot is, without a branch: it can't be guessed.
+            let full = line.iter().filter(|&&slot| slot != EMPTY).count();
+            let place = match line.iter().any(|&slot| slot >> BITS == pair) {
+                true => line.iter().position(|&slot| slot >> BITS == pair),
+                false => (full < line.len()).then_some(full),
+            };
             match place {
                 Some(place) => break &mut line[place],
                 None => at = (at + 1) & mask,

@@ -117,18 +117,19 @@ impl Tokenizer {
     /// A model that can't make special tokens, where the usual one can: a trained merge may spell one.
     pub(super) fn ordinary_bpe(&self) -> Option<&Bpe> {
         let made = self.ordinary.get_or_init(|| {
-            let specials: Vec<_> = self
-                .added
-                .iter()
-                .filter(|(_, token)| token.special)
-                .map(|(id, _)| id)
-                .collect();
-            let mut reachable: HashSet<_> = self.bpe.merges.results().collect();
+            let specials = self.added.iter().filter(|(_, token)| token.special);
+            let specials: HashSet<_> = specials.map(|(id, _)| id).collect();
+            let (least, most) = (specials.iter().min()?, specials.iter().max()?);
+            let results = self.bpe.merges.results();
+            // Most lie before all special tokens: a set of a few hundred thousand took 8 ms.
+            let made = results.filter(|id| (least..=most).contains(&id) && specials.contains(id));
+            let mut reachable: HashSet<_> = made.collect();
             if self.bpe.settings.ignore_merges {
-                reachable.extend(self.bpe.vocab.iter().map(|(_, id)| id));
+                reachable.extend(specials.iter().filter(|&&id| self.bpe.vocab.has_id(id)));
             }
-            let specials: Vec<_> = specials.into_iter().filter(|id| reachable.contains(id)).collect();
-            (!specials.is_empty()).then(|| Arc::new(self.bpe.without(&specials)))
+            let mut reachable: Vec<_> = reachable.into_iter().collect();
+            reachable.sort_unstable();
+            (!reachable.is_empty()).then(|| Arc::new(self.bpe.without(&reachable)))
         });
         made.as_deref()
     }
