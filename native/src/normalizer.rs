@@ -25,6 +25,7 @@ use std::borrow::Cow;
 use crate::Result;
 use crate::config::Node;
 use crate::normalized::NormalizedText;
+pub(crate) use parts::LETTERS;
 use step::Step;
 
 /// The Unicode version of normal forms, as its crate states it, and where the tables come from.

@@ -1,6 +1,6 @@
 //! Where a text may be cut so that its parts, normalized alone, make up its normal form.
 //!
-//! Guarantee: such a place is before a character of [`BEGINS`], and all steps go by characters or are normal forms. Proof:
+//! Guarantee: such a place is before a character of [`LETTERS`] or [`SIGNS`], and all steps go by characters or are normal forms. Proof:
 //! these characters are starters that are in every form as they are or decompose into a starter, and none composes with
 //! what is before it. No step drops one, and what a step makes of one (lower case, an ideograph with spaces around) begins
 //! with such a character again. The other steps look at one character at a time.
@@ -11,10 +11,10 @@ use super::Normalizer;
 use super::rule::Rule;
 use super::step::Step;
 
-/// Characters that begin a part.
-const BEGINS: &[RangeInclusive<char>] = &[
-    '\n'..='\n',
-    ' '..='~',
+/// Letters since Unicode 4 or earlier, of several scripts, with combining class 0.
+pub(crate) const LETTERS: &[RangeInclusive<char>] = &[
+    'A'..='Z',
+    'a'..='z',
     'À'..='Ö',
     'α'..='ρ',
     'А'..='я',
@@ -22,14 +22,14 @@ const BEGINS: &[RangeInclusive<char>] = &[
     'ء'..='غ',
     'अ'..='न',
     'ก'..='ะ',
-    '、'..='】',
     'ぁ'..='ゔ',
     'ァ'..='ヺ',
     '一'..='龥',
     '가'..='힣',
-    '🌀'..='🗿',
-    '😀'..='🙏',
 ];
+
+/// What else begins a part.
+const SIGNS: &[RangeInclusive<char>] = &['\n'..='\n', ' '..='~', '、'..='】', '🌀'..='🗿', '😀'..='🙏'];
 
 impl Normalizer {
     /// Whether [`Self::part_of`] finds places.
@@ -43,7 +43,7 @@ impl Normalizer {
 
     /// The last place at `from` or later at which `text` may be cut, where there is one.
     pub fn part_of(text: &str, from: usize) -> Option<usize> {
-        let begins = |char: char| BEGINS.iter().any(|range| range.contains(&char));
+        let begins = |char: char| LETTERS.iter().chain(SIGNS).any(|range| range.contains(&char));
         let place = text.get(from..)?.rfind(begins)? + from;
         (place > 0).then_some(place)
     }
@@ -82,7 +82,7 @@ mod tests {
         let before: Vec<char> = ('\0'..=char::MAX)
             .filter(|&char| u32::from(char) < 0x3500 || u32::from(char).is_multiple_of(0x97))
             .collect();
-        let begins: Vec<char> = BEGINS.iter().cloned().flatten().collect();
+        let begins: Vec<char> = LETTERS.iter().chain(SIGNS).cloned().flatten().collect();
         for config in kinds() {
             let normalizer = normalizer(&config);
             assert!(normalizer.works_in_parts(), "{config}");

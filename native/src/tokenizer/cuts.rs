@@ -21,24 +21,8 @@
 use std::ops::RangeInclusive;
 
 use super::{Route, Tokenizer};
+use crate::normalizer::LETTERS;
 use crate::pre_tokenizer::{Behavior, Step};
-
-/// Characters that begin a part: letters since Unicode 4 or earlier, of several scripts, with combining class 0.
-const LETTERS: &[RangeInclusive<char>] = &[
-    'A'..='Z',
-    'a'..='z',
-    'À'..='Ö',
-    'α'..='ρ',
-    'А'..='я',
-    'א'..='ת',
-    'ء'..='غ',
-    'अ'..='न',
-    'ก'..='ะ',
-    'ぁ'..='ゔ',
-    'ァ'..='ヺ',
-    '一'..='龥',
-    '가'..='힣',
-];
 
 /// Characters that may stand before the line feed, beside [`LETTERS`]: signs that are no white space.
 const SIGNS: &[RangeInclusive<char>] = &['!'..='~', '、'..='】', '！'..='～'];
