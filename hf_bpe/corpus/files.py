@@ -44,11 +44,8 @@ def open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: boo
 
 
 def open_part(documents: Documents, part: Part) -> Corpus:
-    """Return a part of files as batches, as `open_corpus` does whole files.
-
-    Bad rows that are left out are named by the byte where the part begins.
-    """
-    columns = columns_of_part(documents, part, long_bytes=LONG_BYTES, names_by_byte=documents.skip_bad_rows)
+    """Return a part of files as batches, as `open_corpus` does whole files."""
+    columns = columns_of_part(documents, part, long_bytes=LONG_BYTES)
     return Corpus((batch for found in columns for batch in _batches_of(documents, found)), is_part=True)
 
 

@@ -62,7 +62,7 @@ def encode(
         documents: As in `encode_files`.
         add_special_tokens: As in `encode_files`.
         append_eos: As in `encode_files`.
-        skip_bad_rows: As in `encode_files`.
+        skip_bad_rows: As in `encode_files`. Lines of a file that is cut are named by the byte where their part begins.
         max_document_bytes: As in `encode_files`.
         part_bytes: How much of a file is a task: a compressed or Arrow file is one task whatever its size.
         workers: How many actors there are at most, each on one CPU; by default all CPUs of the cluster.
