@@ -27,7 +27,9 @@ from hf_bpe.documents import (
 from hf_bpe.text_batches import Batch, LongText, Texts
 
 
-def open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: bool) -> Corpus:
+def open_files(
+    files: Sequence[str | Path], text_column: str, *, skip_bad_rows: bool, temporary_directory: str | None
+) -> Corpus:
     if isinstance(files, str | Path):
         raise TypeError(f"files is a list of paths, got {files!r}; write files=[{files!r}]")
     for file in files:
@@ -35,7 +37,9 @@ def open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: boo
             raise FileNotFoundError(f"there is no file {str(file)!r}")
     if not files:
         return Corpus(iter(()), 0)
-    documents = open_documents(files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+    documents = open_documents(
+        files, text_column=text_column, skip_bad_rows=skip_bad_rows, temporary_directory=temporary_directory
+    )
     as_they_are = all(kind_of(path) == "text" for path in documents.files)
     bookmark = Bookmark(partial(_identity_of_files, documents), hashed=False)
     read = partial(_batches_of_documents, documents, bookmark)

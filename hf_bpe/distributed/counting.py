@@ -118,9 +118,14 @@ def count_all(
         )
         levels = _LEVELS_OF_A_DATASET
     else:
-        documents = open_documents(_files(source), text_column=text_column, skip_bad_rows=skip_bad_rows)
+        reading: dict[str, Any] = {
+            "text_column": text_column,
+            "skip_bad_rows": skip_bad_rows,
+            "temporary_directory": options.get("temporary_directory"),
+        }
+        documents = open_documents(_files(source), **reading)
         if skip_bad_rows:
-            check_beginning(open_corpus(files=documents.files, text_column=text_column, skip_bad_rows=True))
+            check_beginning(open_corpus(files=documents.files, **reading))
         names, parts = tuple(map(str, source)), parts_of(documents, part_bytes)
         if not parts:
             return replace(empty, sources=names if name is None else (name,))

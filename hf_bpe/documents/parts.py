@@ -3,8 +3,8 @@
 Lines are cut behind a newline, Parquet between row groups; compressed files, Arrow files and whole files as documents
 are one part each. The parts of some files, one after the other, hold the documents of the files, in order.
 
-A line that is an error has the same name as in a file read from its beginning. One that is left out is named by the byte
-where its part begins: its number in the file would take reading all that is before, for every part anew.
+A line that is an error has the same name as in a file read from its beginning. One that is left out is named by the
+byte where its part begins: its number in the file would take reading all that is before, for every part anew.
 """
 
 from __future__ import annotations
@@ -127,7 +127,12 @@ def _columns_of_lines(
                 if isinstance(block, LongLine) and name is None:
                     before = before or _lines_before(part)  # a line that is read once can't be named later
                 found = documents.column_of_lines(part.path, before + row, block, name)
-                if part.start and name is None and not before and any(isinstance(read, BadRow) for read in _rows(found)):
+                if (
+                    part.start
+                    and name is None
+                    and not before
+                    and any(isinstance(read, BadRow) for read in _rows(found))
+                ):
                     before = _lines_before(part)
                     found = documents.column_of_lines(part.path, before + row, block)
                 yield found

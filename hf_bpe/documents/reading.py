@@ -68,6 +68,7 @@ class Documents:
     Attributes:
         files: The files, in order.
         total_bytes: Their size on disk.
+        temporary_directory: Where what has to wait on disk does; None for the system's.
     """
 
     files: tuple[Path, ...]
@@ -75,6 +76,7 @@ class Documents:
     documents: Literal["lines", "files"]
     max_document_bytes: int
     skip_bad_rows: bool
+    temporary_directory: str | None = None
 
     @property
     def total_bytes(self) -> int:
@@ -183,7 +185,13 @@ class Documents:
         if isinstance(block, LongLine) and kind_of(path) == "jsonl":
             return [json_text(joined(block), of, row, self.text_column)]
         if isinstance(block, LongLine):
-            found = long_row(block, line_place(of, row), self.check, skips=self.skip_bad_rows)
+            found = long_row(
+                block,
+                line_place(of, row),
+                self.check,
+                skips=self.skip_bad_rows,
+                temporary_directory=self.temporary_directory,
+            )
             return [found] if isinstance(found, BadRow) else found
         if kind_of(path) == "jsonl":
             return json_texts(self.text_column, of, row, block)
@@ -239,6 +247,7 @@ def open_documents(
     documents: Literal["lines", "files"] = "lines",
     max_document_bytes: int = MAX_DOCUMENT_BYTES,
     skip_bad_rows: bool = False,
+    temporary_directory: str | None = None,
 ) -> Documents:
     """Find files and look at how they are to be read.
 
@@ -250,6 +259,7 @@ def open_documents(
         documents: Whether each line of a text file is a document, with its newline, or each file.
         max_document_bytes: What a line, or a text file that is one document, may have at most.
         skip_bad_rows: Whether rows that are no JSON, have no text or are not UTF-8 are left out, not an error.
+        temporary_directory: Where a long line of a compressed file waits until all of it was looked at.
 
     Raises:
         CorpusError: There is no file.
@@ -264,7 +274,7 @@ def open_documents(
     found = [path for file in files for path in expanded(str(file))]
     if not found:
         raise CorpusError(f"there is no file in {', '.join(map(str, files)) or 'an empty list'}.")
-    return Documents(tuple(found), text_column, documents, max_document_bytes, skip_bad_rows)
+    return Documents(tuple(found), text_column, documents, max_document_bytes, skip_bad_rows, temporary_directory)
 
 
 def _from_line(first: int, blocks: Iterable[tuple[int, bytes | LongLine]]) -> Iterator[tuple[int, bytes | LongLine]]:
