@@ -59,8 +59,9 @@ def add_words(
     json: extension.Json = False,
 ) -> None:
     """Make one token of each word, by merges behind the old ones, and say what stands in the way of others."""
-    listed = [*words, *(line.rstrip("\r\n") for line in text_lines([str(path) for path in words_file]))]
-    listed = [word for word in listed if word]
+    with reported_failures():
+        listed = [*words, *(line.rstrip("\r\n") for line in text_lines([str(path) for path in words_file]))]
+        listed = [word for word in listed if word]
     if not listed:
         raise typer.BadParameter("give words, or a --words-file")
     form = _leading_space(leading_space)
