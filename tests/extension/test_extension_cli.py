@@ -96,8 +96,8 @@ def test_a_bad_line_of_a_list_is_an_error_that_says_what_helps(
 
     assert result.returncode == 1
     assert result.stderr.decode().splitlines() == [
-        f"hf-bpe: error: {tmp_path / 'bad.txt'}, line 2: isn't UTF-8 at byte 0: invalid start byte (every row is needed "
-        "here: mend this one, or take it out)"
+        f"hf-bpe: error: {tmp_path / 'bad.txt'}, line 2: isn't UTF-8 at byte 0: invalid start byte (every row is "
+        "needed here: mend this one, or take it out)"
     ]
     assert not (tmp_path / "new").exists()
 
