@@ -90,6 +90,32 @@ def test_a_bad_row_is_left_out_counted_and_told(name: str, place: int, tmp_path:
         count(files=[path], skip_bad_rows=False)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_json_lines_of_another_encoding_hold_no_text(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(('{"text": "a 中文 text"}\n' * 9).encode(encoding))
+
+    with pytest.raises(CorpusError, match=r"none of \d+ rows holds a text: .* or text in UTF-8. .*line 1: is no JSON"):
+        count(files=[tmp_path / "a.jsonl"])
+
+
+@pytest.mark.parametrize("length", [9, 5 << 20])
+def test_bytes_of_half_a_character_are_no_text_in_json_either(length: int, tmp_path: Path) -> None:
+    rows = b'{"text": "' + b"a " * (length // 2) + b'\xed\xa0\x80"}\n' + lines(GOOD)
+    (tmp_path / "a.jsonl").write_bytes(rows)
+
+    with pytest.warns(UserWarning, match=r"1 of 201 rows .*line 1: is no JSON: 'utf-8' codec can't decode byte 0xed"):
+        assert count(files=[tmp_path / "a.jsonl"]) == count(GOOD)
+
+
+@pytest.mark.parametrize(("data", "texts", "nulls"), [(b"", 0, 1), (b"\n", 0, 1), (b'{"text": "a"}\n', 1, 0)])
+def test_a_byte_order_mark_is_no_bad_row(data: bytes, texts: int, nulls: int, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf" + data)
+
+    report = count(files=[tmp_path / "a.jsonl"]).report
+
+    assert (report.texts, report.null_rows, report.bad_rows) == (texts, nulls, 0)
+
+
 def test_the_warning_tells_three_rows_and_the_report_ten(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xff\n" * 12 + b"good\n" * 30)
     (tmp_path / "b.txt").write_bytes(b"good\n\xfe\n")

@@ -109,21 +109,28 @@ def json_texts(column: str, file: str, row: int, block: bytes) -> list[Row]:
 
 
 def json_text(line: bytes | str, file: str, row: int, column: str) -> Row:
-    """Return the text of one line of JSON, which is line `row` of a file."""
+    """Return the text of one line of JSON, which is line `row` of a file.
+
+    It is UTF-8: `json.loads` takes bytes for UTF-16 that begin as it may, and lines of such a file are cut inside of
+    characters, so that it would read other ones.
+    """
     if line.isspace():
         return None
     try:
-        found = json.loads(line)
+        text = line if isinstance(line, str) else line.decode("utf-8-sig")
+        if not text.strip():
+            return None  # a byte order mark
+        found = json.loads(text)
     except (ValueError, RecursionError) as error:
         return BadRow(line_place(file, row), f"is no JSON: {error}")
     if not isinstance(found, dict):
         return BadRow(line_place(file, row), f"is no JSON object, but {type(found).__name__}")
     if column not in found:
         return BadRow(line_place(file, row), f"has no {column!r}; it has {', '.join(map(repr, found)) or 'nothing'}")
-    text = found[column]
-    if text is None or isinstance(text, str):
-        return text
-    return BadRow(line_place(file, row), f"has {type(text).__name__} in {column!r}, not a text")
+    value = found[column]
+    if value is None or isinstance(value, str):
+        return value
+    return BadRow(line_place(file, row), f"has {type(value).__name__} in {column!r}, not a text")
 
 
 def line_place(file: str, row: int) -> str:
