@@ -186,6 +186,42 @@ def test_a_string_of_a_table_that_is_not_utf8_is_a_bad_row(name: str, kind: pa.D
         assert PretokenCounts.sum([count(part) for part in parts]) == counts
 
 
+def _dictionary(rows: list[bytes | None]) -> pa.Array:
+    found = pa.array(rows, pa.binary()).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(found.indices, found.dictionary.view(pa.string()))
+
+
+LAYOUTS: dict[str, Callable[[list[bytes | None]], pa.Array]] = {
+    "a dictionary": _dictionary,
+    "views": lambda rows: pa.array(rows, pa.binary_view()).view(pa.string_view()),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_string_that_is_not_utf8_is_a_bad_row_in_any_layout_of_arrow(layout: str, tmp_path: Path) -> None:
+    rows: list[bytes | None] = [b"a good row", b"bad \xff and long enough to be apart", None, b"a good row", b"\xff"]
+    table = pa.table({"text": LAYOUTS[layout](rows)})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+
+    with pytest.warns(UserWarning, match=r"2 of 5 rows .*row 2: isn't UTF-8 at byte 4.*row 5: isn't UTF-8 at byte 0"):
+        counts = count(files=[tmp_path / "a.arrow"])
+
+    assert counts == count(["a good row"] * 2)
+    assert counts.report.null_rows == 1
+
+
+def test_an_index_outside_of_a_dictionary_is_damage(tmp_path: Path) -> None:
+    values = pa.array([b"a", b"\xff"]).view(pa.string())
+    found = pa.DictionaryArray.from_arrays(pa.array([0, 2], pa.int8()), values, safe=False)
+    table = pa.table({"text": found})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+
+    with pytest.raises(CorpusError, match=r"a\.arrow: can't be read as Arrow: "):
+        count(files=[tmp_path / "a.arrow"])
+
+
 def test_a_table_whose_offsets_are_damaged_is_an_error(tmp_path: Path) -> None:
     data, offsets = pa.py_buffer(b"one two"), pa.py_buffer(b"".join(n.to_bytes(4, "little") for n in (0, 5, 3)))
     table = pa.table({"text": pa.StringArray.from_buffers(2, offsets, data)})
