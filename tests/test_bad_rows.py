@@ -345,6 +345,24 @@ def test_a_source_that_begins_with_bad_rows_without_end_is_given_up(where: dict[
         count(files=[path], **where)
 
 
+@pytest.mark.parametrize("rows", [99_999, 100_000])
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.jsonl.gz", "a.parquet", "-"])
+def test_the_hundred_thousandth_bad_row_before_the_first_text_is_one_too_many(
+    name: str, rows: int, tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    bad, good = (b"{}\n", lines(GOOD)) if "json" in name else (b"\xff\n", "\n".join(GOOD).encode())
+    if name == "a.parquet":
+        write_table(tmp_path / name, [b"\xff"] * rows + [text.encode() for text in GOOD], pa.string())
+    elif name != "-":
+        (tmp_path / name).write_bytes(gzip.compress(bad * rows + good) if "gz" in name else bad * rows + good)
+
+    result = run("count", name, "--out", "made", stdin=bad * rows + good)
+
+    assert result.exit_code == rows // 100_000
+    assert ("none of the first 1" in result.stderr) == (rows == 100_000)
+    assert ("warning: 99,999 of 100,199 rows" in result.stderr) == (rows < 100_000)
+
+
 def test_bad_rows_without_end_behind_a_text_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(lines(GOOD[:1]) + b"{}\n" * 150_000 + lines(GOOD[1:]))
 

@@ -71,9 +71,12 @@ def _batches_of_documents(documents: Documents, bookmark: Bookmark, start: Posit
 
 def _batches_of(documents: Documents, found: Any) -> Iterator[Batch]:
     if isinstance(found, list):
-        bad = [documents.check(row) for row in found if isinstance(row, BadRow)]
-        told = tuple(row.told for row in bad[:TOLD_BAD_ROWS])
-        yield Texts([row for row in found if isinstance(row, str)], found.count(None), len(bad), told)
+        # Bad rows before a text come alone, so that there can be too many before the first text of all.
+        first = next((number for number, row in enumerate(found) if isinstance(row, str)), len(found))
+        for rows in filter(None, (found[:first], found[first:])):
+            bad = [documents.check(row) for row in rows if isinstance(row, BadRow)]
+            told = tuple(row.told for row in bad[:TOLD_BAD_ROWS])
+            yield Texts([row for row in rows if isinstance(row, str)], rows.count(None), len(bad), told)
     elif isinstance(found, LongText):
         yield found
     else:
