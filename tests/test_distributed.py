@@ -166,10 +166,10 @@ def test_a_worker_that_is_killed_while_it_encodes_changes_nothing(
     wait = waiting_once(tmp_path / "waits")
 
     class WaitsOnce(Encoder):
-        def _ids_of(self, found: Any, bad: Any) -> Any:
+        def _ids_of(self, found: Any) -> Any:
             if any(parts.glob("?.json")):  # others are done, and this one has files that are half written
                 wait()
-            return super()._ids_of(found, bad)
+            return super()._ids_of(found)
 
     monkeypatch.setattr(encoding, "Encoder", WaitsOnce)
     with Killer(tmp_path / "waits") as killer:

@@ -107,7 +107,8 @@ class Documents:
                         size += len(found)
                     elif found is not None:
                         bad.append(self.check(found))
-                if size >= BATCH_BYTES or len(texts) >= BATCH_BYTES // 100:
+                        size += len(found.reason)
+                if size >= BATCH_BYTES or len(texts) + len(bad) >= BATCH_BYTES // 100:
                     yield DocumentBatch(texts, Position(number, row + len(rows)), bad, before + told)
                     texts, bad, size = [], [], 0
             before += path.stat().st_size
