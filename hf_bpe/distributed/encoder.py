@@ -7,7 +7,6 @@ the same part write the same bytes, so that one that was taken for lost, and is 
 
 from __future__ import annotations
 
-import json
 import os
 import uuid
 from collections.abc import Iterator
@@ -18,9 +17,10 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hf_bpe.distributed.running import TOLD, part_of, text_of, use_one_thread
+from hf_bpe.distributed.running import TOLD, bytes_of, part_of, use_one_thread
 from hf_bpe.documents import TOLD_BAD_ROWS, BadRow, Documents, Part, Row, columns_of_part
 from hf_bpe.token_files.encoding import with_eos
+from hf_bpe.token_files.targets import json_bytes
 from hf_bpe.tokenizer import HfBpeTokenizer
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class Encoder:
         import pyarrow as pa
 
         number, part = part_of(rows)
-        told: str | None = None
+        told: bytes | None = None
         try:
             self._encode(number, part)
         except TOLD as error:
-            told = text_of(error)
-        return pa.table({"number": [number], "error": pa.array([told], pa.large_string())})
+            told = bytes_of(error)
+        return pa.table({"number": [number], "error": pa.array([told], pa.large_binary())})
 
     def _encode(self, number: int, part: Part) -> None:
         told: list[str] = []
@@ -75,7 +75,7 @@ class Encoder:
             "bad_rows": bad_rows,
             "first_bad_rows": told,
         }
-        write_whole(self._folder / f"{number}.json", json.dumps(made, ensure_ascii=False).encode())
+        write_whole(self._folder / f"{number}.json", json_bytes(made))
 
     def _ids_of(self, found: pa.Array | list[Row]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the ids of some documents, nulls left out, and their bounds: without an object a row from Arrow."""
