@@ -94,9 +94,10 @@ def check_texts(report: CountingReport, *, whole: bool = True) -> None:
         return
     first = report.first_bad_rows[0] if report.first_bad_rows else "before the stop, where it was is not known"
     rows = f"{'' if whole else 'the first '}{report.bad_rows + report.null_rows:,} rows"
+    later = "" if whole else ", or name files that hold texts before these"
     raise CorpusError(
         f"none of {rows} holds a text: choose another text_column (--text-column), or pass files of JSON objects in "
-        f"lines, Parquet, Arrow, or text in UTF-8. The first bad row: {first}"
+        f"lines, Parquet, Arrow, or text in UTF-8{later}. The first bad row: {first}"
     )
 
 

@@ -360,6 +360,7 @@ def test_the_hundred_thousandth_bad_row_before_the_first_text_is_one_too_many(
 
     assert result.exit_code == rows // 100_000
     assert ("none of the first 1" in result.stderr) == (rows == 100_000)
+    assert ("or name files that hold texts before these. The first bad row: " in result.stderr) == (rows == 100_000)
     assert ("warning: 99,999 of 100,199 rows" in result.stderr) == (rows < 100_000)
 
 
@@ -368,6 +369,17 @@ def test_bad_rows_without_end_behind_a_text_are_left_out(tmp_path: Path) -> None
 
     with pytest.warns(UserWarning, match="150,000 of 150,200 rows"):
         assert count(files=[tmp_path / "a.jsonl"]) == count(GOOD)
+
+
+def test_files_that_hold_texts_may_be_named_first(tmp_path: Path) -> None:
+    bad, good = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    bad.write_bytes(b"{}\n" * 150_000)
+    good.write_bytes(lines(GOOD))
+
+    with pytest.raises(CorpusError, match="or name files that hold texts before these"):
+        count(files=[bad, good])
+    with pytest.warns(UserWarning, match="150,000 of 150,200 rows"):
+        assert count(files=[good, bad]) == count(GOOD)
 
 
 # Structural errors
