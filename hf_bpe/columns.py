@@ -36,6 +36,14 @@ class Column:
     length: int
     large: bool
 
+    @property
+    def nulls(self) -> int:
+        """How many rows are null."""
+        if self.validity is None:
+            return 0
+        bits = np.unpackbits(np.frombuffer(self.validity, np.uint8), bitorder="little")
+        return self.length - int(np.count_nonzero(bits[self.first_bit :][: self.length]))
+
 
 def with_plain_strings(array: pa.Array) -> pa.Array | None:
     """Return an array of type string or large_string, decoded from a dictionary or views; None for other types.

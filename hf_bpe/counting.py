@@ -13,7 +13,6 @@ from hf_bpe import pipeline_json
 from hf_bpe._native import Counter, SortedCounts, Tokenizer
 from hf_bpe.corpus import Corpus
 from hf_bpe.counting_report import NOTHING_READ, CountingReport, check_texts
-from hf_bpe.documents import TOLD_BAD_ROWS
 from hf_bpe.errors import HfBpeError
 from hf_bpe.limits import CountingLimits
 from hf_bpe.text_batches import Batch, LongText, Texts
@@ -56,27 +55,25 @@ def count_corpus(
     Raises:
         CorpusError: There are bad rows, and no texts.
     """
-    texts, nulls, bad, size = before.texts, before.null_rows, before.bad_rows, before.bytes
-    told = before.first_bad_rows
     report = before
     total = corpus.total_bytes if length is None else length
     unit = {"unit": "B", "unit_scale": True} if length is None else {"unit": " texts"}
-    done = size if length is None else texts
+    done = before.bytes if length is None else before.texts
     with tqdm(total=total, initial=done, desc="Counting", disable=not progress, **unit) as bar:
         for batch in corpus.batches:
             if isinstance(batch, Texts):
                 counted = counter.count(batch.texts)
-                nulls += batch.nulls
-                bad += batch.bad
-                told = (told + batch.first_bad)[:TOLD_BAD_ROWS]
             elif isinstance(batch, LongText):
                 counted = counter.count_parts(batch.parts)
             else:
                 counted = counter.count_arrow(**vars(batch))
-            texts, nulls, size = texts + counted[0], nulls + counted[1], size + counted[2]
-            bar.update(counted[2] if length is None else counted[0])
-            cut, spilled = counter.cut_pretokens + before.cut_pretokens, counter.spilled_bytes + before.spilled_bytes
-            report = CountingReport(texts, nulls, bad, size, cut, spilled, told)
+            texts, nulls, size = counted
+            bar.update(size if length is None else texts)
+            report = replace(
+                report.with_batch(batch, texts=texts, nulls=nulls, size=size),
+                cut_pretokens=before.cut_pretokens + counter.cut_pretokens,
+                spilled_bytes=before.spilled_bytes + counter.spilled_bytes,
+            )
             if not corpus.is_part:
                 check_texts(report, whole=False)
             if after is not None:

@@ -11,14 +11,13 @@ from tokenizers import AddedToken
 
 from hf_bpe import pipeline_json
 from hf_bpe import trainer_settings as checks
-from hf_bpe.corpus import open_corpus
 from hf_bpe.counting import counter_of
 from hf_bpe.keywords import check_keywords
 from hf_bpe.learning import train_pipeline
 from hf_bpe.limits import CountingLimits
 from hf_bpe.pretoken_counts import CountSettings, PretokenCounts
 from hf_bpe.trainer_settings import TrainerSettings
-from hf_bpe.training_inputs import check_reading
+from hf_bpe.training_inputs import check_reading, opened_source
 from hf_bpe.training_tokens import added_token_json
 
 
@@ -38,6 +37,8 @@ def retrain(
     max_memory: int | str | None = None,
     temporary_directory: str | Path | None = None,
     max_pretoken_bytes: int | None = None,
+    text_column: str = "text",
+    skip_bad_rows: bool = True,
     **kwargs: Any,
 ) -> str:
     """Return the `tokenizer.json` of a tokenizer trained anew in the pipeline of another one.
@@ -62,12 +63,15 @@ def retrain(
         max_memory: As in `train`.
         temporary_directory: As in `train`.
         max_pretoken_bytes: As in `train`, but for the default: as upstream, nothing is cut.
+        text_column: As in `train`.
+        skip_bad_rows: As in `train`.
         **kwargs: Further settings of the stock trainer: `initial_alphabet` and `limit_alphabet`, for characters,
             `continuing_subword_prefix` and `end_of_word_suffix`; `progress_format` is accepted and not needed.
 
     Raises:
         ValueError: The post-processor adds a token that the new vocabulary lacks, or a setting can't be followed.
         CountsError: Counts were made by another pipeline.
+        CorpusError: As in `train`, where files are read.
     """
     pipeline = json.loads(tokenizer_json)
     checks.check_numbers(num_threads=num_threads)
@@ -92,8 +96,21 @@ def retrain(
         settings = text_iterator.settings
         wanted = CountSettings.of_pipeline(pipeline, settings.max_pretoken_bytes)
         settings.check_same(wanted, what="counts and the tokenizer don't go together")
-        check_reading(text_iterator, limits, unsaid_length=None, length=length, num_threads=num_threads)
-    corpus = text_iterator if isinstance(text_iterator, PretokenCounts) else open_corpus(text_iterator)
+        check_reading(
+            text_iterator,
+            limits,
+            unsaid_length=None,
+            length=length,
+            num_threads=num_threads,
+            text_column=text_column,
+            skip_bad_rows=skip_bad_rows,
+        )
+    reading: dict[str, Any] = {
+        "text_column": text_column,
+        "skip_bad_rows": skip_bad_rows,
+        "temporary_directory": limits.temporary_directory,
+    }
+    corpus = opened_source(text_iterator, reading)
     trained, _ = train_pipeline(
         pipeline,
         counter,

@@ -25,6 +25,10 @@ class Texts:
     bad: int = 0
     first_bad: tuple[str, ...] = ()
 
+    def __len__(self) -> int:
+        """The number of texts."""
+        return len(self.texts)
+
 
 @dataclass(frozen=True)
 class LongText:

@@ -302,12 +302,13 @@ class HfBpeTokenizer(EncodingMethods, DecodingMethods, TemplateMethods):
         """Train a new vocabulary with this tokenizer's pipeline, special tokens and settings.
 
         Args:
-            text_iterator: Texts, or lists of texts.
+            text_iterator: Texts, lists of texts, or anything else that `hf_bpe.train` reads; a list of paths too.
             vocab_size: The size of the new vocabulary, special tokens included.
             length: How many texts there are, for the progress bar.
             new_special_tokens: Special tokens to add to this tokenizer's.
             special_tokens_map: New names for this tokenizer's special tokens, by their old names.
-            **kwargs: Settings of the stock trainer, such as `min_frequency`.
+            **kwargs: Settings of the stock trainer, such as `min_frequency`, and of `hf_bpe.train`: `text_column`,
+                `skip_bad_rows`, `num_threads`, `max_memory`, `temporary_directory` and `max_pretoken_bytes`.
 
         Returns:
             The new tokenizer.

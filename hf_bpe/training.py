@@ -164,7 +164,8 @@ def train(
             a quarter of the machine's. What doesn't fit goes to temporary files, and is merged exactly. Learning merges
             takes what it needs: 10 to 25 bytes for each byte of distinct pretokens. Where that will be more than
             `max_memory`, a warning says how much.
-        temporary_directory: Where those files are made, without names; by default where the system has them.
+        temporary_directory: Where those files are made, without names; by default where the system has them. A line of
+            4 MB or more of a compressed text file waits there until it is known to be UTF-8.
         max_pretoken_bytes: The length from which a pretoken is cut between characters, and its parts are counted, with
             a warning; None for none. Where nothing was cut, merges are those of the stock trainer.
         skip_bad_rows: Whether rows of files that hold no text (no JSON, no such column, no UTF-8, ...) are left out,
@@ -290,9 +291,13 @@ def train(
     if counts is not None:
         limits = replace(limits, max_pretoken_bytes=counts.settings.max_pretoken_bytes)
     counting = pipeline_json.cut_at_strings(pipeline, strings)
-    reading: dict[str, Any] = {"text_column": text_column, "skip_bad_rows": skip_bad_rows}
+    reading: dict[str, Any] = {
+        "text_column": text_column,
+        "skip_bad_rows": skip_bad_rows,
+        "temporary_directory": limits.temporary_directory,
+    }
     if sources is not None:
-        parts = counted_sources(sources, counting, num_threads, checkpoints, limits, cut, progress=progress, **reading)
+        parts = counted_sources(sources, counting, num_threads, checkpoints, limits, cut, reading, progress=progress)
         trained, report = train_sources(
             pipeline,
             parts,

@@ -34,14 +34,18 @@ def shared_limits(limits: CountingLimits, parts: Sequence[Any]) -> CountingLimit
     return replace(limits, max_memory=limits.max_memory // max(1, counted))
 
 
-def opened_source(part: Any, *, text_column: str, skip_bad_rows: bool) -> Corpus | PretokenCounts:
-    """Return one source of several to read: counts as they are, a list of paths as files."""
+def opened_source(part: Any, reading: Mapping[str, Any]) -> Corpus | PretokenCounts:
+    """Return one source of several to read: counts as they are, a list of paths as files.
+
+    Args:
+        part: The source.
+        reading: The options of `open_corpus`.
+    """
     if isinstance(part, PretokenCounts):
         return part
-    options: dict[str, Any] = {"text_column": text_column, "skip_bad_rows": skip_bad_rows}
     if isinstance(part, list) and part and all(isinstance(path, Path) for path in part):
-        return open_corpus(files=part, **options)
-    return open_corpus(part, **options)
+        return open_corpus(files=part, **reading)
+    return open_corpus(part, **reading)
 
 
 def counted_sources(
@@ -51,14 +55,12 @@ def counted_sources(
     checkpoints: Checkpoints | None,
     limits: CountingLimits,
     cut: Callable[[str], list[int]] | None,
+    reading: Mapping[str, Any],
     *,
-    text_column: str,
-    skip_bad_rows: bool,
     progress: bool,
 ) -> list[CountedSource]:
     """Count several sources, one after the other, with checkpoints if asked."""
-    reading: dict[str, Any] = {"text_column": text_column, "skip_bad_rows": skip_bad_rows}
-    opened = {name: opened_source(part, **reading) for name, part in sources.items()}
+    opened = {name: opened_source(part, reading) for name, part in sources.items()}
     each = shared_limits(limits, [*opened.values()])
     counted = []
     with _checkpoints_of(opened, checkpoints) as stops:

@@ -90,6 +90,32 @@ def test_a_bad_row_is_left_out_counted_and_told(name: str, place: int, tmp_path:
         count(files=[path], skip_bad_rows=False)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_json_lines_of_another_encoding_hold_no_text(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(('{"text": "a 中文 text"}\n' * 9).encode(encoding))
+
+    with pytest.raises(CorpusError, match=r"none of \d+ rows holds a text: .* or text in UTF-8. .*line 1: is no JSON"):
+        count(files=[tmp_path / "a.jsonl"])
+
+
+@pytest.mark.parametrize("length", [9, 5 << 20])
+def test_bytes_of_half_a_character_are_no_text_in_json_either(length: int, tmp_path: Path) -> None:
+    rows = b'{"text": "' + b"a " * (length // 2) + b'\xed\xa0\x80"}\n' + lines(GOOD)
+    (tmp_path / "a.jsonl").write_bytes(rows)
+
+    with pytest.warns(UserWarning, match=r"1 of 201 rows .*line 1: is no JSON: 'utf-8' codec can't decode byte 0xed"):
+        assert count(files=[tmp_path / "a.jsonl"]) == count(GOOD)
+
+
+@pytest.mark.parametrize(("data", "texts", "nulls"), [(b"", 0, 1), (b"\n", 0, 1), (b'{"text": "a"}\n', 1, 0)])
+def test_a_byte_order_mark_is_no_bad_row(data: bytes, texts: int, nulls: int, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf" + data)
+
+    report = count(files=[tmp_path / "a.jsonl"]).report
+
+    assert (report.texts, report.null_rows, report.bad_rows) == (texts, nulls, 0)
+
+
 def test_the_warning_tells_three_rows_and_the_report_ten(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xff\n" * 12 + b"good\n" * 30)
     (tmp_path / "b.txt").write_bytes(b"good\n\xfe\n")
@@ -158,6 +184,42 @@ def test_a_string_of_a_table_that_is_not_utf8_is_a_bad_row(name: str, kind: pa.D
     parts = [open_part(documents, part) for part in parts_of(documents, 1)]
     with pytest.warns(UserWarning, match="rows hold no text"):
         assert PretokenCounts.sum([count(part) for part in parts]) == counts
+
+
+def _dictionary(rows: list[bytes | None]) -> pa.Array:
+    found = pa.array(rows, pa.binary()).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(found.indices, found.dictionary.view(pa.string()))
+
+
+LAYOUTS: dict[str, Callable[[list[bytes | None]], pa.Array]] = {
+    "a dictionary": _dictionary,
+    "views": lambda rows: pa.array(rows, pa.binary_view()).view(pa.string_view()),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_string_that_is_not_utf8_is_a_bad_row_in_any_layout_of_arrow(layout: str, tmp_path: Path) -> None:
+    rows: list[bytes | None] = [b"a good row", b"bad \xff and long enough to be apart", None, b"a good row", b"\xff"]
+    table = pa.table({"text": LAYOUTS[layout](rows)})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+
+    with pytest.warns(UserWarning, match=r"2 of 5 rows .*row 2: isn't UTF-8 at byte 4.*row 5: isn't UTF-8 at byte 0"):
+        counts = count(files=[tmp_path / "a.arrow"])
+
+    assert counts == count(["a good row"] * 2)
+    assert counts.report.null_rows == 1
+
+
+def test_an_index_outside_of_a_dictionary_is_damage(tmp_path: Path) -> None:
+    values = pa.array([b"a", b"\xff"]).view(pa.string())
+    found = pa.DictionaryArray.from_arrays(pa.array([0, 2], pa.int8()), values, safe=False)
+    table = pa.table({"text": found})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+
+    with pytest.raises(CorpusError, match=r"a\.arrow: can't be read as Arrow: "):
+        count(files=[tmp_path / "a.arrow"])
 
 
 def test_a_table_whose_offsets_are_damaged_is_an_error(tmp_path: Path) -> None:
@@ -283,11 +345,41 @@ def test_a_source_that_begins_with_bad_rows_without_end_is_given_up(where: dict[
         count(files=[path], **where)
 
 
+@pytest.mark.parametrize("rows", [99_999, 100_000])
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.jsonl.gz", "a.parquet", "-"])
+def test_the_hundred_thousandth_bad_row_before_the_first_text_is_one_too_many(
+    name: str, rows: int, tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    bad, good = (b"{}\n", lines(GOOD)) if "json" in name else (b"\xff\n", "\n".join(GOOD).encode())
+    if name == "a.parquet":
+        write_table(tmp_path / name, [b"\xff"] * rows + [text.encode() for text in GOOD], pa.string())
+    elif name != "-":
+        (tmp_path / name).write_bytes(gzip.compress(bad * rows + good) if "gz" in name else bad * rows + good)
+
+    result = run("count", name, "--out", "made", stdin=bad * rows + good)
+
+    assert result.exit_code == rows // 100_000
+    assert ("none of the first 1" in result.stderr) == (rows == 100_000)
+    assert ("or name files that hold texts before these. The first bad row: " in result.stderr) == (rows == 100_000)
+    assert ("warning: 99,999 of 100,199 rows" in result.stderr) == (rows < 100_000)
+
+
 def test_bad_rows_without_end_behind_a_text_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(lines(GOOD[:1]) + b"{}\n" * 150_000 + lines(GOOD[1:]))
 
     with pytest.warns(UserWarning, match="150,000 of 150,200 rows"):
         assert count(files=[tmp_path / "a.jsonl"]) == count(GOOD)
+
+
+def test_files_that_hold_texts_may_be_named_first(tmp_path: Path) -> None:
+    bad, good = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    bad.write_bytes(b"{}\n" * 150_000)
+    good.write_bytes(lines(GOOD))
+
+    with pytest.raises(CorpusError, match="or name files that hold texts before these"):
+        count(files=[bad, good])
+    with pytest.warns(UserWarning, match="150,000 of 150,200 rows"):
+        assert count(files=[good, bad]) == count(GOOD)
 
 
 # Structural errors

@@ -206,7 +206,12 @@ def assert_failed(result: subprocess.CompletedProcess[bytes], code: int, reason:
     ("arguments", "stdin", "code", "reason"),
     [
         (["-", "--vocab-size", "100"], b"ab", 1, "vocab_size=100 is too small"),
-        (["-", "--vocab-size", "300", "--no-skip-bad-rows"], b"fine\nx \xff", 1, "stdin, line 2, isn't UTF-8"),
+        (
+            ["-", "--vocab-size", "300", "--no-skip-bad-rows"],
+            b"fine\nx \xff",
+            1,
+            "stdin, line 2: isn't UTF-8 at byte 2: invalid start byte (skip_bad_rows",
+        ),
         (["-", "--vocab-size", "300"], b"x \xff", 1, "none of 1 rows holds a text"),
         (["-", "--vocab-size", "300", "--split-pattern", "("], b"ab", 1, "hf-bpe: error: "),
         (["-", "--vocab-size", "300", "--split-pattern", "lama3"], b"ab", 1, "'lama3' is not one of"),

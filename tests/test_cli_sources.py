@@ -244,7 +244,9 @@ def test_bad_rows_of_stdin_are_an_error_unless_they_are_skipped(command: list[st
     result = of_stdin(*command, "-", "--no-skip-bad-rows")
 
     assert result.exit_code == 1
-    assert "stdin, line 2, isn't UTF-8: invalid start byte" in result.stderr
+    assert (
+        "stdin, line 2: isn't UTF-8 at byte 0: invalid start byte (skip_bad_rows leaves such rows out)" in result.stderr
+    )
     assert not Path("made").exists()
 
 

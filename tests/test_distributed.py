@@ -166,10 +166,10 @@ def test_a_worker_that_is_killed_while_it_encodes_changes_nothing(
     wait = waiting_once(tmp_path / "waits")
 
     class WaitsOnce(Encoder):
-        def _ids_of(self, found: Any, bad: Any) -> Any:
+        def _ids_of(self, found: Any) -> Any:
             if any(parts.glob("?.json")):  # others are done, and this one has files that are half written
                 wait()
-            return super()._ids_of(found, bad)
+            return super()._ids_of(found)
 
     monkeypatch.setattr(encoding, "Encoder", WaitsOnce)
     with Killer(tmp_path / "waits") as killer:
@@ -377,7 +377,26 @@ def test_the_first_bad_row_in_order_is_told_as_in_one_process(
     assert [warning.filename for warning in warned] == [__file__]
     assert [_line_of(row) for row in counts.report.first_bad_rows] == [lines[1700]] * 2
     assert (made.documents, made.bad_rows, len(made.first_bad_rows)) == (2998, 2, 2)
-    assert made.first_bad_rows[1].endswith("line 2,901: has int in 'text', not a text")
+    assert [_line_of(row) for row in made.first_bad_rows] == [lines[2900]] * 2
+    assert made.first_bad_rows == counts.report.first_bad_rows
+
+
+@needs_ray
+def test_a_file_whose_name_is_no_utf8_is_read_by_tasks(cluster: Any, tokenizer: HfBpeTokenizer, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.jsonl")
+    path.write_text('{"text": "a good one"}\n' * 300 + "no JSON\n")
+    told = r"\udcff\.jsonl, line 301: is no JSON"
+
+    for _ in range(2):  # the second goes on from the first
+        with pytest.raises(CorpusError, match=told):
+            distributed.encode([path], tokenizer, tmp_path / "a.bin", part_bytes=2000, workers=1, progress=False)
+    with pytest.raises(CorpusError, match=told):
+        distributed.count([path], part_bytes=2000, skip_bad_rows=False, **GPT2)
+    with pytest.warns(UserWarning, match=r"1 of 301 rows .*\udcff\.jsonl, from byte "):
+        assert distributed.count([path], part_bytes=2000, **GPT2).report.texts == 300
+    options: dict[str, Any] = {"part_bytes": 2000, "workers": 1, "skip_bad_rows": True, "restart": True}
+    made = distributed.encode([path], tokenizer, tmp_path / "a.bin", progress=False, **options)
+    assert (made.documents, made.bad_rows) == (300, 1)
 
 
 def _line_of(told: str) -> str:
@@ -478,7 +497,7 @@ def test_parts_whose_settings_are_damaged_are_not_gone_on_with(damaged: str, tmp
     "error", [CountsError("two\nlines"), FileNotFoundError("no file"), TypeError("a type"), CorpusError("")]
 )
 def test_errors_come_back_as_what_they_are(error: Exception) -> None:
-    found = running._error_of(running.text_of(error))
+    found = running._error_of(running.bytes_of(error))
 
     assert (type(found), str(found)) == (type(error), str(error))
 
@@ -487,8 +506,8 @@ def test_errors_that_others_define_come_back_as_their_base() -> None:
     with pytest.raises(UnicodeDecodeError) as caught:
         b"\xff".decode()
 
-    assert type(running._error_of(running.text_of(caught.value))) is ValueError
-    assert type(running._error_of(running.text_of(pa.ArrowInvalid("x")))) is ValueError
+    assert type(running._error_of(running.bytes_of(caught.value))) is ValueError
+    assert type(running._error_of(running.bytes_of(pa.ArrowInvalid("x")))) is ValueError
 
 
 @pytest.mark.parametrize("number", [1, 15, 16, 17, 300])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ def test_parts_of_a_text_are_its_lines(
 
 
 @pytest.mark.parametrize("part_bytes", [1, 20, 64, 1000])
-def test_a_bad_row_has_the_same_name_in_a_part(part_bytes: int, tmp_path: Path) -> None:
+def test_a_bad_row_is_named_by_the_byte_where_its_part_begins(part_bytes: int, tmp_path: Path) -> None:
     lines = [json.dumps({"text": f"row {number}"}).encode() for number in range(20)]
     lines[3], lines[11], lines[17] = b"{", b'{"text": 5}', b'{"text": "\xff"}'
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
@@ -59,19 +60,41 @@ def test_a_bad_row_has_the_same_name_in_a_part(part_bytes: int, tmp_path: Path) 
 
     rows = read_in_parts(documents, part_bytes)
 
-    assert rows == read(documents)
+    assert [unplaced(row) for row in rows] == [unplaced(row) for row in read(documents)]
     places = [row.place for row in rows if isinstance(row, BadRow)]
-    assert places == [f"{tmp_path / 'a.jsonl'}, line {number}" for number in (4, 12, 18)] + [
-        f"{tmp_path / 'b.txt'}, line 3"
+    bad = [lines[3], lines[11], lines[17], b"\xff three"]
+    assert [line_at(place) for place in places] == bad
+    assert sum("from byte" in place for place in places) == {1: 4, 20: 3, 64: 2, 1000: 0}[part_bytes]
+
+
+def unplaced(row: Any) -> Any:
+    return row.reason if isinstance(row, BadRow) else row
+
+
+def line_at(place: str) -> bytes:
+    """Return the line at a place, which is told from the beginning of its file, or from a byte on."""
+    path, _, start, number = re.findall(r"^(.*?)(, from byte ([\d,]+) on)?, line ([\d,]+)$", place)[0]
+    rest = Path(path).read_bytes()[int(start.replace(",", "") or "0") :]
+    return rest.split(b"\n")[int(number.replace(",", "")) - 1]
+
+
+@pytest.mark.parametrize("part_bytes", [1, 20, 64, 1000])
+def test_a_bad_row_that_is_an_error_has_the_same_name_in_a_part(part_bytes: int, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": "a"}\n' * 12 + b"no JSON\n" + b'{"text": "a"}\n' * 9)
+    documents = open_documents([tmp_path / "a.jsonl"])
+
+    assert [row.place for row in read_in_parts(documents, part_bytes) if isinstance(row, BadRow)] == [
+        f"{tmp_path / 'a.jsonl'}, line 13"
     ]
 
 
+@pytest.mark.parametrize("skips", [False, True])
 @pytest.mark.parametrize("part_bytes", [1, 20, 1000])
-def test_a_line_that_is_too_long_has_the_same_name_in_a_part(part_bytes: int, tmp_path: Path) -> None:
+def test_a_line_that_is_too_long_has_the_same_name_in_a_part(part_bytes: int, skips: bool, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\n" + "x" * 50 + "\nfour\n")
-    documents = open_documents([tmp_path / "a.txt"], max_document_bytes=20)
+    documents = open_documents([tmp_path / "a.txt"], max_document_bytes=20, skip_bad_rows=skips)
 
-    with pytest.raises(CorpusError, match="line 3, has more than 20 bytes; raise max_document_bytes"):
+    with pytest.raises(CorpusError, match=r"a\.txt, line 3, has more than 20 bytes; raise max_document_bytes"):
         read_in_parts(documents, part_bytes)
 
 

@@ -138,6 +138,17 @@ def test_a_bad_row_is_named_or_left_out_and_counted(data: bytes, reason: str, tm
     assert len(batch.bad_rows) == 1
 
 
+@pytest.mark.parametrize(("row", "rows"), [(b"{}\n", 1_200_000), (b'{"' + b"x" * 500_000 + b'": 1}\n', 60)])
+def test_bad_rows_are_not_held_without_bound(row: bytes, rows: int, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(row * rows)
+
+    batches = [*open_documents([tmp_path / "a.jsonl"], skip_bad_rows=True).batches()]
+
+    assert sum(len(batch.bad_rows) for batch in batches) == rows
+    assert len(batches) > 2
+    assert [batch.end for batch in batches[:-1]] == sorted({batch.end for batch in batches[:-1]})
+
+
 def test_a_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"fine\nx \xff y\nfine too\n")
 

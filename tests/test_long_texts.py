@@ -297,10 +297,33 @@ def test_a_long_line_is_copied_only_where_its_stream_can_not_go_back(
     text = "".join(LINES)
     path.write_bytes(gzip.compress(text.encode()) if suffix.endswith("gz") else text.encode())
     copies: list[object] = []
-    monkeypatch.setattr(long_rows.tempfile, "TemporaryFile", lambda: copies.append(None) or io.BytesIO())
+    monkeypatch.setattr(long_rows.tempfile, "TemporaryFile", lambda dir: copies.append(dir) or io.BytesIO())
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
 
+    for read in (
+        lambda **options: counts_of(files=[path], **options),
+        lambda **options: counts_of(path, **options),
+        lambda **options: hf_bpe.train(files=[path], vocab_size=256, progress=False, **options),
+        lambda **options: hf_bpe.train(sources={"a": [path]}, vocab_size=256, progress=False, **options),
+    ):
+        copies.clear()
+        assert read(skip_bad_rows=True, temporary_directory=elsewhere) is not None
+        assert set(copies) == ({str(elsewhere)} if suffix.endswith("gz") else set())
     assert counts_of(files=[path], skip_bad_rows=True) == counts_of(_lines(text))
-    assert bool(copies) == suffix.endswith("gz")
+
+
+def test_a_full_directory_for_the_copy_of_a_long_line_is_named(
+    tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress("".join(LINES).encode()))
+    monkeypatch.setattr(long_rows.tempfile, "TemporaryFile", lambda dir: open("/dev/full", "w+b"))  # noqa: SIM115
+
+    with pytest.raises(OSError, match=r"a long line can't wait there \(No space left on device\); set another") as told:
+        counts_of(files=[path], skip_bad_rows=True, temporary_directory=tmp_path)
+
+    assert (told.value.errno, told.value.filename) == (28, str(tmp_path))
 
 
 def test_a_bad_long_line_has_the_same_name_in_a_part(tmp_path: Path, tiny: None) -> None:

@@ -228,6 +228,20 @@ def test_a_run_with_other_settings_is_not_gone_on_with(
     assert len(loaded(out)) == len(TEXTS)
 
 
+def test_a_file_whose_name_is_no_utf8_is_encoded(tokenizer: HfBpeTokenizer, corpus: Path, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.jsonl")
+    path.write_bytes(corpus.read_bytes() + b"no JSON")
+    out = tmp_path / "tokens.bin"
+    with pytest.raises(CorpusError, match="line 2,001: is no JSON"):
+        encode_files(tokenizer, [path], out, progress=False)
+
+    report = encode_files(tokenizer, [path], out, skip_bad_rows=True, restart=True, progress=False)
+
+    assert report.first_bad_rows[0].startswith(f"{path}, line 2,001: is no JSON")
+    assert len(loaded(out)) == len(TEXTS)
+    assert json.loads(out.with_suffix(".json").read_bytes())["files"][0][0] == str(path)
+
+
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"version": 9}', b'{"version": 1, "settings": 5}'])
 def test_a_damaged_checkpoint_is_named(damage: bytes, tokenizer: HfBpeTokenizer, corpus: Path, tmp_path: Path) -> None:
     folder = tmp_path / ".tokens.bin.encoding"

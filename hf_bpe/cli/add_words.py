@@ -10,6 +10,7 @@ import typer
 from hf_bpe.cli import extension
 from hf_bpe.cli.output import reported_failures
 from hf_bpe.cli.sources import open_sources, text_lines
+from hf_bpe.cli.training_options import SkipBadRows
 
 _EXAMPLES = """
 Examples:
@@ -53,12 +54,14 @@ def add_words(
     report: extension.Report = [],  # noqa: B006
     max_lines: extension.MaxLines = None,
     text_column: extension.TextColumn = "text",
+    skip_bad_rows: SkipBadRows = True,
     overwrite: extension.Overwrite = False,
     json: extension.Json = False,
 ) -> None:
     """Make one token of each word, by merges behind the old ones, and say what stands in the way of others."""
-    listed = [*words, *(line.rstrip("\r\n") for line in text_lines([str(path) for path in words_file]))]
-    listed = [word for word in listed if word]
+    with reported_failures():
+        listed = [*words, *(line.rstrip("\r\n") for line in text_lines([str(path) for path in words_file]))]
+        listed = [word for word in listed if word]
     if not listed:
         raise typer.BadParameter("give words, or a --words-file")
     form = _leading_space(leading_space)
@@ -72,12 +75,13 @@ def add_words(
                 old,
                 listed,
                 leading_space=form,
-                **(open_sources(source) if source else {}),
+                **(open_sources(source, skip_bad_rows=skip_bad_rows) if source else {}),
                 allow_changes=allow_changes,
                 skip_refused=skip_refused,
                 report_on=texts,
                 max_lines=max_lines,
                 text_column=text_column,
+                skip_bad_rows=skip_bad_rows,
             ),
             out,
             report,

@@ -9,6 +9,7 @@ import typer
 from hf_bpe.cli import extension
 from hf_bpe.cli.output import reported_failures
 from hf_bpe.cli.sources import open_sources
+from hf_bpe.cli.training_options import SkipBadRows
 
 _EXAMPLES = """
 Examples:
@@ -61,6 +62,7 @@ def extend(
     report: extension.Report = [],  # noqa: B006
     max_lines: extension.MaxLines = 200,
     text_column: extension.TextColumn = "text",
+    skip_bad_rows: SkipBadRows = True,
     threads: Threads = None,
     progress: Progress = True,
     overwrite: extension.Overwrite = False,
@@ -77,7 +79,7 @@ def extend(
         extension.write_extended(
             lambda: hf_bpe.extend(
                 old,
-                **open_sources(sources),
+                **open_sources(sources, skip_bad_rows=skip_bad_rows),
                 num_new_tokens=num_new_tokens,
                 vocab_size=vocab_size,
                 fill_padding_rows=fill_padding_rows,
@@ -87,6 +89,7 @@ def extend(
                 report_on=texts,
                 max_lines=max_lines,
                 text_column=text_column,
+                skip_bad_rows=skip_bad_rows,
                 num_threads=threads,
                 progress=progress,
             ),

@@ -11,6 +11,7 @@ import typer
 from hf_bpe.cli import extension
 from hf_bpe.cli.output import reported_failures
 from hf_bpe.cli.sources import open_sources
+from hf_bpe.cli.training_options import SkipBadRows
 
 _EXAMPLES = """
 Examples:
@@ -57,6 +58,7 @@ def prune(
     report: extension.Report = [],  # noqa: B006
     max_lines: extension.MaxLines = 200,
     text_column: extension.TextColumn = "text",
+    skip_bad_rows: SkipBadRows = True,
     progress: Progress = True,
     overwrite: extension.Overwrite = False,
     json: extension.Json = False,
@@ -73,7 +75,7 @@ def prune(
         texts = extension.texts_by_name(report_on)
         chosen: dict[str, Any] = {}
         if sources:
-            chosen = open_sources(sources)
+            chosen = open_sources(sources, skip_bad_rows=skip_bad_rows)
         for name, path in (("keep", keep), ("drop", drop)):
             if path is not None:
                 chosen[name] = _tokens(path)
@@ -86,6 +88,7 @@ def prune(
                 report_on=texts,
                 max_lines=max_lines,
                 text_column=text_column,
+                skip_bad_rows=skip_bad_rows,
                 progress=progress,
             )
 

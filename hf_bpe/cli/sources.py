@@ -49,11 +49,11 @@ def open_sources(sources: Sequence[str], *, writes: Path | None = None, skip_bad
         return {"files": paths}
     if tables:
         raise typer.BadParameter(f"these sources mix text from stdin and {tables[0]}; train on one kind at a time")
-    if skip_bad_rows:
-        from hf_bpe.corpus import corpus_of_rows
+    from hf_bpe.corpus import corpus_of_rows
+    from hf_bpe.documents import SKIPPING, only_texts
 
-        return {"source": corpus_of_rows(_rows(paths))}
-    return {"source": text_lines(paths)}
+    rows = _rows(paths)
+    return {"source": corpus_of_rows(rows if skip_bad_rows else only_texts(rows, SKIPPING))}
 
 
 def _expand(source: str) -> list[str]:
@@ -104,15 +104,18 @@ def check_not_read(out: Path | None, files: Iterable[str]) -> None:
 
 
 def text_lines(paths: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of files and of stdin. They end at a newline and nowhere else, as `files=` has it."""
-    from hf_bpe.documents import lines_of
+    """Yield the lines of files and of stdin, all of them. They end at a newline and nowhere else, as `files=` has it.
 
-    for path in paths:
-        yield from _decoded(stdin(), "stdin") if path == STDIN else lines_of(Path(path))
+    Raises:
+        CorpusError: A line isn't UTF-8.
+    """
+    from hf_bpe.documents import MENDING, only_texts
+
+    return only_texts(_rows(paths), MENDING)
 
 
 def _rows(paths: Sequence[str]) -> Iterator[Row]:
-    """Yield the lines as `text_lines` does, and those that aren't UTF-8 as bad rows."""
+    """Yield the lines of files and of stdin, and those that aren't UTF-8 as bad rows."""
     from hf_bpe.documents import decoded, rows_of_lines
 
     for path in paths:
@@ -120,11 +123,3 @@ def _rows(paths: Sequence[str]) -> Iterator[Row]:
             yield from (decoded(line, f"stdin, line {number:,}") for number, line in enumerate(stdin(), start=1))
         else:
             yield from rows_of_lines(Path(path))
-
-
-def _decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
-    for number, line in enumerate(lines, start=1):
-        try:
-            yield line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{name}, line {number}, isn't UTF-8: {error.reason}") from None

@@ -27,7 +27,9 @@ from hf_bpe.documents import (
 from hf_bpe.text_batches import Batch, LongText, Texts
 
 
-def open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: bool) -> Corpus:
+def open_files(
+    files: Sequence[str | Path], text_column: str, *, skip_bad_rows: bool, temporary_directory: str | None
+) -> Corpus:
     if isinstance(files, str | Path):
         raise TypeError(f"files is a list of paths, got {files!r}; write files=[{files!r}]")
     for file in files:
@@ -35,7 +37,9 @@ def open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: boo
             raise FileNotFoundError(f"there is no file {str(file)!r}")
     if not files:
         return Corpus(iter(()), 0)
-    documents = open_documents(files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+    documents = open_documents(
+        files, text_column=text_column, skip_bad_rows=skip_bad_rows, temporary_directory=temporary_directory
+    )
     as_they_are = all(kind_of(path) == "text" for path in documents.files)
     bookmark = Bookmark(partial(_identity_of_files, documents), hashed=False)
     read = partial(_batches_of_documents, documents, bookmark)
@@ -44,11 +48,8 @@ def open_files(files: Sequence[str | Path], text_column: str, skip_bad_rows: boo
 
 
 def open_part(documents: Documents, part: Part) -> Corpus:
-    """Return a part of files as batches, as `open_corpus` does whole files.
-
-    Bad rows that are left out are named by the byte where the part begins.
-    """
-    columns = columns_of_part(documents, part, long_bytes=LONG_BYTES, names_by_byte=documents.skip_bad_rows)
+    """Return a part of files as batches, as `open_corpus` does whole files."""
+    columns = columns_of_part(documents, part, long_bytes=LONG_BYTES)
     return Corpus((batch for found in columns for batch in _batches_of(documents, found)), is_part=True)
 
 
@@ -70,9 +71,12 @@ def _batches_of_documents(documents: Documents, bookmark: Bookmark, start: Posit
 
 def _batches_of(documents: Documents, found: Any) -> Iterator[Batch]:
     if isinstance(found, list):
-        bad = [documents.check(row) for row in found if isinstance(row, BadRow)]
-        told = tuple(row.told for row in bad[:TOLD_BAD_ROWS])
-        yield Texts([row for row in found if isinstance(row, str)], found.count(None), len(bad), told)
+        # Bad rows before a text come alone, so that there can be too many before the first text of all.
+        first = next((number for number, row in enumerate(found) if isinstance(row, str)), len(found))
+        for rows in filter(None, (found[:first], found[first:])):
+            bad = [documents.check(row) for row in rows if isinstance(row, BadRow)]
+            told = tuple(row.told for row in bad[:TOLD_BAD_ROWS])
+            yield Texts([row for row in rows if isinstance(row, str)], rows.count(None), len(bad), told)
     elif isinstance(found, LongText):
         yield found
     else:

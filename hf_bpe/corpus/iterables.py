@@ -28,8 +28,13 @@ def batches_of_texts(rows: Iterable[Row]) -> Iterator[Batch]:
     texts: list[str] = []
     told: list[str] = []
     chars = nulls = bad = 0
+    is_first = True
     for row in rows:
         if isinstance(row, str):
+            if is_first and bad:  # alone, so that there can be too many before the first text
+                yield Texts([], nulls, bad, tuple(told))
+                told, nulls, bad = [], 0, 0
+            is_first = False
             texts.append(row)
             chars += len(row)
         elif row is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hf_bpe.corpus.arrow import open_arrow
 from hf_bpe.corpus.files import open_files
@@ -21,6 +22,7 @@ def open_corpus(
     files: Sequence[str | Path] | None = None,
     text_column: str = "text",
     skip_bad_rows: bool = False,
+    temporary_directory: str | None = None,
 ) -> Corpus:
     """Return `source`, or the files `files`, as batches.
 
@@ -33,6 +35,7 @@ def open_corpus(
         files: Paths, directories or globs, instead of `source`, of text, JSON lines, Parquet and Arrow.
         text_column: The column to read of tables and datasets.
         skip_bad_rows: Whether rows of files that hold no text are left out and counted, not an error.
+        temporary_directory: Where a long line of a compressed file waits; by default where the system has such files.
 
     Raises:
         TypeError: `source` is none of the accepted types, or neither or both of `source` and `files` are given.
@@ -42,8 +45,9 @@ def open_corpus(
     """
     if (source is None) == (files is None):
         raise TypeError(f"give either a source or files=[...]; a source is {ACCEPTED}")
+    reading: dict[str, Any] = {"skip_bad_rows": skip_bad_rows, "temporary_directory": temporary_directory}
     if files is not None:
-        return open_files(files, text_column, skip_bad_rows)
+        return open_files(files, text_column, **reading)
     if isinstance(source, Corpus):
         return source
     if isinstance(source, str):
@@ -54,5 +58,5 @@ def open_corpus(
             )
         return Corpus(iter([Texts([source])]), len(source))
     if isinstance(source, Path):
-        return open_files([source], text_column, skip_bad_rows)
+        return open_files([source], text_column, **reading)
     return open_dataset(source, text_column) or open_arrow(source, text_column) or open_iterable(source)

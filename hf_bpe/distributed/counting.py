@@ -22,11 +22,11 @@ from hf_bpe.counting_report import check_texts, warn_of_losses
 from hf_bpe.distributed.running import (
     PART_BYTES,
     TOLD,
+    bytes_of,
     dataset_of,
     part_of,
     ray_data,
     results_of,
-    text_of,
     use_one_thread,
 )
 from hf_bpe.documents import Documents, open_documents, parts_of
@@ -118,9 +118,14 @@ def count_all(
         )
         levels = _LEVELS_OF_A_DATASET
     else:
-        documents = open_documents(_files(source), text_column=text_column, skip_bad_rows=skip_bad_rows)
+        reading: dict[str, Any] = {
+            "text_column": text_column,
+            "skip_bad_rows": skip_bad_rows,
+            "temporary_directory": options.get("temporary_directory"),
+        }
+        documents = open_documents(_files(source), **reading)
         if skip_bad_rows:
-            check_beginning(open_corpus(files=documents.files, text_column=text_column, skip_bad_rows=True))
+            check_beginning(open_corpus(files=documents.files, **reading))
         names, parts = tuple(map(str, source)), parts_of(documents, part_bytes)
         if not parts:
             return replace(empty, sources=names if name is None else (name,))
@@ -235,12 +240,12 @@ def _row(result: PretokenCounts | Exception) -> pa.Table:
     import pyarrow as pa
 
     if isinstance(result, Exception):
-        counts, told = pa.nulls(1, pa.large_binary()), text_of(result)
+        counts, told = pa.nulls(1, pa.large_binary()), bytes_of(result)
     else:
         data, told = result.to_buffer(), None
         ends = pa.py_buffer(np.array([0, data.size], np.int64))
         counts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 1, [None, ends, data])
-    return pa.table({"counts": counts, "error": pa.array([told], pa.large_string())})
+    return pa.table({"counts": counts, "error": pa.array([told], pa.large_binary())})
 
 
 def _of_this_machine(options: Mapping[str, Any]) -> dict[str, Any]:

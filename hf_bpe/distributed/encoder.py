@@ -7,7 +7,6 @@ the same part write the same bytes, so that one that was taken for lost, and is 
 
 from __future__ import annotations
 
-import json
 import os
 import uuid
 from collections.abc import Iterator
@@ -18,9 +17,10 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hf_bpe.distributed.running import TOLD, part_of, text_of, use_one_thread
+from hf_bpe.distributed.running import TOLD, bytes_of, part_of, use_one_thread
 from hf_bpe.documents import TOLD_BAD_ROWS, BadRow, Documents, Part, Row, columns_of_part
 from hf_bpe.token_files.encoding import with_eos
+from hf_bpe.token_files.targets import json_bytes
 from hf_bpe.tokenizer import HfBpeTokenizer
 
 if TYPE_CHECKING:
@@ -47,19 +47,23 @@ class Encoder:
         import pyarrow as pa
 
         number, part = part_of(rows)
-        told: str | None = None
+        told: bytes | None = None
         try:
             self._encode(number, part)
         except TOLD as error:
-            told = text_of(error)
-        return pa.table({"number": [number], "error": pa.array([told], pa.large_string())})
+            told = bytes_of(error)
+        return pa.table({"number": [number], "error": pa.array([told], pa.large_binary())})
 
     def _encode(self, number: int, part: Part) -> None:
-        bad: list[BadRow] = []
-        count = documents = 0
+        told: list[str] = []
+        count = documents = bad_rows = 0
         with whole(self._folder / f"{number}.ids") as ids_file, whole(self._folder / f"{number}.bounds") as ends_file:
             for found in columns_of_part(self._corpus, part):
-                ids, bounds = self._ids_of(found, bad)
+                rows = found if isinstance(found, list) else []
+                bad = [self._corpus.check(row) for row in rows if isinstance(row, BadRow)]
+                bad_rows += len(bad)
+                told += [row.told for row in bad[: TOLD_BAD_ROWS - len(told)]]
+                ids, bounds = self._ids_of(found)
                 if self._eos is not None:
                     ids, bounds = with_eos(ids, bounds, self._eos)
                 ids_file.write(ids.astype(self._dtype, copy=False).tobytes())
@@ -68,15 +72,14 @@ class Encoder:
         made = {
             "documents": documents,
             "ids": count,
-            "bad_rows": len(bad),
-            "first_bad_rows": [row.told for row in bad[:TOLD_BAD_ROWS]],
+            "bad_rows": bad_rows,
+            "first_bad_rows": told,
         }
-        write_whole(self._folder / f"{number}.json", json.dumps(made, ensure_ascii=False).encode())
+        write_whole(self._folder / f"{number}.json", json_bytes(made))
 
-    def _ids_of(self, found: pa.Array | list[Row], bad: list[BadRow]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _ids_of(self, found: pa.Array | list[Row]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the ids of some documents, nulls left out, and their bounds: without an object a row from Arrow."""
         if isinstance(found, list):
-            bad += [self._corpus.check(row) for row in found if isinstance(row, BadRow)]
             texts = [row for row in found if isinstance(row, str)]
             return self._tokenizer.encode_to_numpy(texts, add_special_tokens=self._add_special_tokens)
         texts = found.drop_null()

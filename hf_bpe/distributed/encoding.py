@@ -28,7 +28,7 @@ from hf_bpe.documents.reading import MAX_DOCUMENT_BYTES
 from hf_bpe.errors import CorpusError
 from hf_bpe.token_files.encoding import EncodingReport, check_arguments, dtype_of, settings_of
 from hf_bpe.token_files.spool import locked_for
-from hf_bpe.token_files.targets import write_target
+from hf_bpe.token_files.targets import json_bytes, write_target
 from hf_bpe.tokenizer import HfBpeTokenizer
 
 
@@ -62,7 +62,7 @@ def encode(
         documents: As in `encode_files`.
         add_special_tokens: As in `encode_files`.
         append_eos: As in `encode_files`.
-        skip_bad_rows: As in `encode_files`.
+        skip_bad_rows: As in `encode_files`. Lines of a file that is cut are named by the byte where their part begins.
         max_document_bytes: As in `encode_files`.
         part_bytes: How much of a file is a task: a compressed or Arrow file is one task whatever its size.
         workers: How many actors there are at most, each on one CPU; by default all CPUs of the cluster.
@@ -131,13 +131,13 @@ def _begin(folder: Path, target: Path, settings: Mapping[str, Any], parts: int, 
         CorpusError: That run had other settings.
     """
     path = folder / "settings.json"
-    text = json.dumps(settings, ensure_ascii=False)
+    data = json_bytes(settings)
     if restart or not path.exists():
         for file in folder.iterdir():
             if file.name != "lock":
                 file.unlink()
-        write_whole(path, text.encode())
-    elif (found := path.read_text(encoding="utf-8")) != text:
+        write_whole(path, data)
+    elif (found := path.read_bytes()) != data:
         raise CorpusError(
             f"{target} was begun with other files, tokenizer or settings: {_differences(found, settings)}; begin anew "
             "with restart=True."
@@ -145,7 +145,7 @@ def _begin(folder: Path, target: Path, settings: Mapping[str, Any], parts: int, 
     return {number for number in range(parts) if (folder / f"{number}.json").exists()}
 
 
-def _differences(found: str, settings: Mapping[str, Any]) -> str:
+def _differences(found: bytes, settings: Mapping[str, Any]) -> str:
     try:
         earlier = json.loads(found)
         return ", ".join(name for name in settings if earlier.get(name) != json.loads(json.dumps(settings[name])))

@@ -7,6 +7,7 @@ the process that ran it is lost. An error of the corpus would be the same each t
 from __future__ import annotations
 
 import builtins
+import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -50,7 +51,7 @@ def cluster_cpus() -> int:
 def dataset_of(parts: Sequence[Part], data: Any, *, without: Collection[int] = ()) -> Any:
     """Return parts as a dataset, a block each, in order; those whose numbers are in `without` are left out."""
     rows = [
-        {"number": number, "path": str(part.path), "start": part.start, "end": part.end}
+        {"number": number, "path": os.fsencode(part.path), "start": part.start, "end": part.end}
         for number, part in enumerate(parts)
         if number not in without
     ]
@@ -60,7 +61,7 @@ def dataset_of(parts: Sequence[Part], data: Any, *, without: Collection[int] = (
 def part_of(rows: pa.Table) -> tuple[int, Part]:
     """Return the one part in a batch of rows, with its number."""
     (row,) = rows.to_pylist()
-    return row["number"], Part(Path(row["path"]), row["start"], row["end"])
+    return row["number"], Part(Path(os.fsdecode(row["path"])), row["start"], row["end"])
 
 
 def results_of(dataset: Any) -> Iterator[pa.Table]:
@@ -85,9 +86,9 @@ def use_one_thread() -> None:
     set_worker_process()
 
 
-def text_of(error: Exception) -> str:
-    """Return an error as a text that `results_of` raises anew."""
-    return f"{_kind_of(error).__name__}\n{error}"
+def bytes_of(error: Exception) -> bytes:
+    """Return an error as bytes that `results_of` raises anew; it may name a file whose name is no UTF-8."""
+    return f"{_kind_of(error).__name__}\n{error}".encode("utf-8", "surrogatepass")
 
 
 def _kind_of(error: Exception) -> type[Exception]:
@@ -100,7 +101,7 @@ def _class_of(name: str) -> Any:
     return getattr(errors, name, None) or getattr(builtins, name, None)
 
 
-def _error_of(told: str) -> Exception:
-    name, _, message = told.partition("\n")
+def _error_of(told: bytes) -> Exception:
+    name, _, message = told.decode("utf-8", "surrogatepass").partition("\n")
     error: Exception = _class_of(name)(message)
     return error

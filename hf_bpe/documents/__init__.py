@@ -10,15 +10,16 @@ from hf_bpe.documents.reading import (
     DocumentBatch,
     Documents,
     Position,
-    lines_of,
     open_documents,
     rows_of_lines,
 )
-from hf_bpe.documents.rows import TOLD_BAD_ROWS, BadRow, Row, decoded
+from hf_bpe.documents.rows import MENDING, SKIPPING, TOLD_BAD_ROWS, BadRow, Row, decoded, only_texts
 
 __all__ = [
     "BEGINNING",
     "LONG_BYTES",
+    "MENDING",
+    "SKIPPING",
     "TOLD_BAD_ROWS",
     "BadRow",
     "DocumentBatch",
@@ -30,7 +31,7 @@ __all__ = [
     "decoded",
     "expanded",
     "kind_of",
-    "lines_of",
+    "only_texts",
     "open_documents",
     "parts_of",
     "rows_of_lines",

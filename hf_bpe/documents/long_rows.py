@@ -2,7 +2,7 @@
 
 A line that isn't UTF-8 is a bad row, wherever in it that shows. Where bad rows are left out, nothing of such a line may
 have been handed on before, so there a line is looked through first, and read a second time. That of a compressed file
-waits in a temporary file meanwhile.
+waits in a temporary file meanwhile, which has no name: nothing is left of it after an error or `kill -9`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 from typing import IO
@@ -22,7 +23,14 @@ LONG_BYTES = 4 << 20
 """How long a line is that is read part by part: as long as a batch."""
 
 
-def long_row(line: LongLine, place: str, check: Callable[[BadRow], BadRow], *, skips: bool) -> LongText | BadRow:
+def long_row(
+    line: LongLine,
+    place: str,
+    check: Callable[[BadRow], BadRow],
+    *,
+    skips: bool,
+    temporary_directory: str | None = None,
+) -> LongText | BadRow:
     """Return the text of a line, to be read once.
 
     Args:
@@ -30,35 +38,59 @@ def long_row(line: LongLine, place: str, check: Callable[[BadRow], BadRow], *, s
         place: Where it is, for messages.
         check: Raises for a bad row where they are not left out.
         skips: Whether they are.
+        temporary_directory: Where it waits if it has to; by default where the system has temporary files.
 
     Raises:
         CorpusError: While it is read, or at once where bad rows are left out: it is longer than allowed. While it is
             read: it isn't UTF-8, and bad rows are not left out.
+        OSError: The temporary directory is full.
     """
     if not skips:
         return LongText(_checked(line, place, check))
     if not line.can_begin_anew:
-        return _row_of_a_copy(line, place, check)
+        return _row_of_a_copy(line, place, check, temporary_directory)
     if (bad := _bad_row(line, place)) is not None:
         return bad
     line.begin_anew()
     return LongText(_checked(line, place, check))
 
 
-def _row_of_a_copy(line: LongLine, place: str, check: Callable[[BadRow], BadRow]) -> LongText | BadRow:
-    kept = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the text
+def _row_of_a_copy(
+    line: LongLine, place: str, check: Callable[[BadRow], BadRow], directory: str | None
+) -> LongText | BadRow:
+    kept = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 - it lives as long as the text
     try:
         for block in line:
-            kept.write(block)
-        kept.seek(0)
+            _write(kept, block, directory)
+        with _told_of(directory):
+            kept.seek(0)  # which writes what is left
         if (bad := _bad_row(_blocks(kept), place)) is not None:
             kept.close()
             return bad
         kept.seek(0)
     except BaseException:
-        kept.close()
+        with suppress(OSError):  # of what could not be written before either
+            kept.close()
         raise
     return LongText(_read_and_closed(kept, place, check))
+
+
+@contextmanager
+def _told_of(directory: str | None) -> Iterator[None]:
+    """Name the directory where writing to a file without a name fails."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"a long line can't wait there ({error.strerror}); set another temporary_directory (--temporary-directory)",
+            directory or tempfile.gettempdir(),
+        ) from None
+
+
+def _write(kept: IO[bytes], block: bytes, directory: str | None) -> None:
+    with _told_of(directory):
+        kept.write(block)
 
 
 def _bad_row(blocks: Iterable[bytes], place: str) -> BadRow | None:

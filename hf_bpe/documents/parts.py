@@ -1,8 +1,10 @@
 """Files in parts, each of which is read without the rest of its file: what several machines share among them.
 
 Lines are cut behind a newline, Parquet between row groups; compressed files, Arrow files and whole files as documents
-are one part each. The parts of some files, one after the other, hold the documents of the files, in order, and a row
-that is bad has the same name as in a file read from its beginning.
+are one part each. The parts of some files, one after the other, hold the documents of the files, in order.
+
+A line that is an error has the same name as in a file read from its beginning. One that is left out is named by the
+byte where its part begins: its number in the file would take reading all that is before, for every part anew.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ def parts_of(documents: Documents, part_bytes: int) -> list[Part]:
 
 
 def columns_of_part(
-    documents: Documents, part: Part, *, long_bytes: int | None = None, names_by_byte: bool = False
+    documents: Documents, part: Part, *, long_bytes: int | None = None
 ) -> Iterator[pa.Array | list[Row] | LongText]:
     """Yield the documents of a part, as `Documents.columns` does those of all files.
 
@@ -59,8 +61,6 @@ def columns_of_part(
         documents: All files.
         part: The part.
         long_bytes: As there.
-        names_by_byte: Whether lines are named by their number behind the byte where the part begins. Their number in
-            the file is known when all before the part was read, which for many parts is too much.
 
     Raises:
         CorpusError: As there.
@@ -73,7 +73,7 @@ def columns_of_part(
                 return
             yield texts
     else:
-        yield from _columns_of_lines(documents, part, long_bytes, names_by_byte=names_by_byte)
+        yield from _columns_of_lines(documents, part, long_bytes)
 
 
 def _parts_of_file(documents: Documents, path: Path, part_bytes: int) -> Iterator[Part]:
@@ -116,23 +116,23 @@ def _line_end(file: IO[bytes], at: int) -> int:
 
 
 def _columns_of_lines(
-    documents: Documents, part: Part, long_bytes: int | None, *, names_by_byte: bool
+    documents: Documents, part: Part, long_bytes: int | None
 ) -> Iterator[pa.Array | list[Row] | LongText]:
-    """Yield the lines of a part. Lines before it are counted only where a row is bad, whose name has its number."""
-    if names_by_byte and part.start:
-        name = f"{part.path}, from byte {part.start:,} on"
-        with part.path.open("rb") as file:
-            for row, block in _blocks(documents, part, file, long_bytes=long_bytes):
-                yield documents.column_of_lines(part.path, row, block, name)
-        return
+    """Yield the lines of a part. Lines before it are counted only where one is an error, whose name has its number."""
+    name = f"{part.path}, from byte {part.start:,} on" if documents.skip_bad_rows and part.start else None
     before = 0
     with part.path.open("rb") as file:
         try:
             for row, block in _blocks(documents, part, file, long_bytes=long_bytes):
-                if isinstance(block, LongLine):
+                if isinstance(block, LongLine) and name is None:
                     before = before or _lines_before(part)  # a line that is read once can't be named later
-                found = documents.column_of_lines(part.path, before + row, block)
-                if not before and part.start and any(isinstance(read, BadRow) for read in _rows(found)):
+                found = documents.column_of_lines(part.path, before + row, block, name)
+                if (
+                    part.start
+                    and name is None
+                    and not before
+                    and any(isinstance(read, BadRow) for read in _rows(found))
+                ):
                     before = _lines_before(part)
                     found = documents.column_of_lines(part.path, before + row, block)
                 yield found

@@ -12,6 +12,7 @@ from hf_bpe.documents import tables
 from hf_bpe.documents.finding import expanded, kind_of
 from hf_bpe.documents.long_rows import joined, long_row
 from hf_bpe.documents.rows import (
+    SKIPPING,
     BadRow,
     Row,
     Rows,
@@ -68,6 +69,8 @@ class Documents:
     Attributes:
         files: The files, in order.
         total_bytes: Their size on disk.
+        temporary_directory: Where what has to wait on disk does; None for the system's.
+        remedy: What helps against a bad row where it is an error.
     """
 
     files: tuple[Path, ...]
@@ -75,6 +78,8 @@ class Documents:
     documents: Literal["lines", "files"]
     max_document_bytes: int
     skip_bad_rows: bool
+    temporary_directory: str | None = None
+    remedy: str = SKIPPING
 
     @property
     def total_bytes(self) -> int:
@@ -102,7 +107,8 @@ class Documents:
                         size += len(found)
                     elif found is not None:
                         bad.append(self.check(found))
-                if size >= BATCH_BYTES or len(texts) >= BATCH_BYTES // 100:
+                        size += len(found.reason)
+                if size >= BATCH_BYTES or len(texts) + len(bad) >= BATCH_BYTES // 100:
                     yield DocumentBatch(texts, Position(number, row + len(rows)), bad, before + told)
                     texts, bad, size = [], [], 0
             before += path.stat().st_size
@@ -183,7 +189,13 @@ class Documents:
         if isinstance(block, LongLine) and kind_of(path) == "jsonl":
             return [json_text(joined(block), of, row, self.text_column)]
         if isinstance(block, LongLine):
-            found = long_row(block, line_place(of, row), self.check, skips=self.skip_bad_rows)
+            found = long_row(
+                block,
+                line_place(of, row),
+                self.check,
+                skips=self.skip_bad_rows,
+                temporary_directory=self.temporary_directory,
+            )
             return [found] if isinstance(found, BadRow) else found
         if kind_of(path) == "jsonl":
             return json_texts(self.text_column, of, row, block)
@@ -197,7 +209,7 @@ class Documents:
             CorpusError: Bad rows are not to be skipped.
         """
         if not self.skip_bad_rows:
-            raise CorpusError(f"{row.place}: {row.reason} (skip_bad_rows leaves such rows out)")
+            raise row.error(self.remedy)
         return row
 
     def _rows(self, path: Path, first: int) -> Iterator[Rows]:
@@ -239,6 +251,8 @@ def open_documents(
     documents: Literal["lines", "files"] = "lines",
     max_document_bytes: int = MAX_DOCUMENT_BYTES,
     skip_bad_rows: bool = False,
+    temporary_directory: str | None = None,
+    remedy: str = SKIPPING,
 ) -> Documents:
     """Find files and look at how they are to be read.
 
@@ -250,6 +264,8 @@ def open_documents(
         documents: Whether each line of a text file is a document, with its newline, or each file.
         max_document_bytes: What a line, or a text file that is one document, may have at most.
         skip_bad_rows: Whether rows that are no JSON, have no text or are not UTF-8 are left out, not an error.
+        temporary_directory: Where a long line of a compressed file waits until all of it was looked at.
+        remedy: What the error of a bad row says that helps.
 
     Raises:
         CorpusError: There is no file.
@@ -264,7 +280,9 @@ def open_documents(
     found = [path for file in files for path in expanded(str(file))]
     if not found:
         raise CorpusError(f"there is no file in {', '.join(map(str, files)) or 'an empty list'}.")
-    return Documents(tuple(found), text_column, documents, max_document_bytes, skip_bad_rows)
+    return Documents(
+        tuple(found), text_column, documents, max_document_bytes, skip_bad_rows, temporary_directory, remedy
+    )
 
 
 def _from_line(first: int, blocks: Iterable[tuple[int, bytes | LongLine]]) -> Iterator[tuple[int, bytes | LongLine]]:
@@ -276,20 +294,10 @@ def _from_line(first: int, blocks: Iterable[tuple[int, bytes | LongLine]]) -> It
             yield first, b"\n".join(block.split(b"\n")[first - row :])
 
 
-def lines_of(path: Path) -> Iterator[str]:
+def rows_of_lines(path: Path) -> Iterator[Row]:
     """Yield the lines of a text file, compressed or not, whatever its name; they end at a newline and nowhere else.
 
-    Raises:
-        CorpusError: A line isn't UTF-8, or is too long.
-    """
-    for found in rows_of_lines(path):
-        if isinstance(found, BadRow):
-            raise CorpusError(f"{found.place}: {found.reason}")
-        yield found or ""
-
-
-def rows_of_lines(path: Path) -> Iterator[Row]:
-    """Yield the lines of a text file as `lines_of` does, and those that aren't UTF-8 as bad rows.
+    Those that aren't UTF-8 are bad rows.
 
     Raises:
         CorpusError: A line is too long.

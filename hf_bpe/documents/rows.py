@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+
+from hf_bpe.errors import CorpusError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -13,6 +16,12 @@ if TYPE_CHECKING:
 
 TOLD_BAD_ROWS = 10
 """Of how many bad rows a report says where they are."""
+
+SKIPPING = "skip_bad_rows leaves such rows out"
+"""What helps where that is an option."""
+
+MENDING = "every row is needed here: mend this one, or take it out"
+"""What helps where no row is left out."""
 
 _REASON = 200
 
@@ -29,6 +38,10 @@ class BadRow(NamedTuple):
         reason = self.reason if len(self.reason) <= _REASON else f"{self.reason[:_REASON]}..."
         return f"{self.place}: {reason}"
 
+    def error(self, remedy: str) -> CorpusError:
+        """Return what is raised where no row may be left out, with what helps there."""
+        return CorpusError(f"{self.place}: {self.reason} ({remedy})")
+
 
 Row: TypeAlias = str | BadRow | None
 """A text, what is wrong with the row, or a null."""
@@ -43,6 +56,19 @@ def decoded(data: bytes, place: str) -> str | BadRow:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         return BadRow(place, f"isn't UTF-8 at byte {error.start}: {error.reason}")
+
+
+def only_texts(rows: Iterable[Row], remedy: str) -> Iterator[str]:
+    """Yield the texts of rows of which none may be bad.
+
+    Raises:
+        CorpusError: One is. The message ends with the remedy.
+    """
+    for row in rows:
+        if isinstance(row, BadRow):
+            raise row.error(remedy)
+        if row is not None:
+            yield row
 
 
 def _split(block: bytes) -> list[bytes]:
@@ -83,21 +109,28 @@ def json_texts(column: str, file: str, row: int, block: bytes) -> list[Row]:
 
 
 def json_text(line: bytes | str, file: str, row: int, column: str) -> Row:
-    """Return the text of one line of JSON, which is line `row` of a file."""
+    """Return the text of one line of JSON, which is line `row` of a file.
+
+    It is UTF-8: `json.loads` takes bytes for UTF-16 that begin as it may, and lines of such a file are cut inside of
+    characters, so that it would read other ones.
+    """
     if line.isspace():
         return None
     try:
-        found = json.loads(line)
+        text = line if isinstance(line, str) else line.decode("utf-8-sig")
+        if not text.strip():
+            return None  # a byte order mark
+        found = json.loads(text)
     except (ValueError, RecursionError) as error:
         return BadRow(line_place(file, row), f"is no JSON: {error}")
     if not isinstance(found, dict):
         return BadRow(line_place(file, row), f"is no JSON object, but {type(found).__name__}")
     if column not in found:
         return BadRow(line_place(file, row), f"has no {column!r}; it has {', '.join(map(repr, found)) or 'nothing'}")
-    text = found[column]
-    if text is None or isinstance(text, str):
-        return text
-    return BadRow(line_place(file, row), f"has {type(text).__name__} in {column!r}, not a text")
+    value = found[column]
+    if value is None or isinstance(value, str):
+        return value
+    return BadRow(line_place(file, row), f"has {type(value).__name__} in {column!r}, not a text")
 
 
 def line_place(file: str, row: int) -> str:

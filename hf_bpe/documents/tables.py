@@ -57,17 +57,27 @@ def _checked(texts: pa.Array, path: Path, start: int) -> pa.Array | list[Row]:
     """
     import pyarrow as pa
 
-    binary = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}.get(texts.type)
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        if binary is None:
+        if pa.types.is_null(texts.type):
             raise
-        found = texts.view(binary)
+        found = _as_bytes(texts)
         found.validate(full=True)
         rows = enumerate(found.to_pylist(), start=start + 1)
         return [None if data is None else decoded(data, f"{path}, row {number:,}") for number, data in rows]
     return texts
+
+
+def _as_bytes(texts: pa.Array) -> pa.Array:
+    """Return strings as bytes, in the same layout."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(texts.type):
+        return pa.DictionaryArray.from_arrays(texts.indices, _as_bytes(texts.dictionary))
+    if pa.types.is_string_view(texts.type):
+        return texts.view(pa.binary_view())
+    return texts.view(pa.large_binary() if pa.types.is_large_string(texts.type) else pa.binary())
 
 
 def _holds_strings(kind: Any) -> bool:

@@ -11,6 +11,7 @@ from hf_bpe import trainer_settings as checks
 from hf_bpe._native import Counter, Tokenizer, check_extensible
 from hf_bpe.corpus import Source, open_corpus
 from hf_bpe.counting import count_corpus
+from hf_bpe.counting_report import warn_of_bad_rows
 from hf_bpe.extension.arguments import check_report, check_tokenizer
 from hf_bpe.extension.building import new_tokens, tokenizer_of
 from hf_bpe.extension.comparing import Comparison
@@ -36,6 +37,7 @@ def extend(
     report_on: Mapping[str, Iterable[str]] | None = None,
     max_lines: int | None = 200,
     text_column: str = "text",
+    skip_bad_rows: bool = True,
     num_threads: int | None = None,
     progress: bool = True,
 ) -> tuple[HfBpeTokenizer, ExtensionReport]:
@@ -49,7 +51,7 @@ def extend(
     Args:
         tokenizer: The old vocabulary, of bytes or of characters.
         source: The texts, as for `train`. Added tokens that they spell are cut out.
-        files: Paths of UTF-8 text files, instead of `source`.
+        files: Paths, directories and globs, as for `train`, instead of `source`.
         num_new_tokens: How many tokens to add.
         vocab_size: Instead, the highest id plus one to end with.
         fill_padding_rows: How many rows the model's embedding has, such as 151,936 for Qwen2.5, whose tokens are
@@ -61,6 +63,7 @@ def extend(
         report_on: Texts by name, such as a language, to report on as well.
         max_lines: How many changed lines the report keeps; None for all.
         text_column: The column to read of tables and datasets.
+        skip_bad_rows: As in `train`: bad rows of files are left out, named in the report and told by a warning.
         num_threads: How many threads count; by default all cores, within `RAYON_NUM_THREADS`.
         progress: Whether to show a bar on stderr.
 
@@ -70,7 +73,8 @@ def extend(
 
     Raises:
         TypeError: `tokenizer` is none of this package, `source` is of no accepted type, or no number is given.
-        ValueError: A number is out of its range or leaves no room, a file isn't UTF-8, or there is no such column.
+        ValueError: A number is out of its range or leaves no room, or there is no such column.
+        CorpusError: A file is damaged, or there are bad rows and no text, or bad rows with `skip_bad_rows=False`.
 
     Example:
         >>> longer, report = extend(tokenizer, ["区块链技术"] * 9, num_new_tokens=2, progress=False)
@@ -87,8 +91,10 @@ def extend(
         fill_padding_rows=fill_padding_rows,
     )
     counter = Counter(old, between_added_tokens=True, num_threads=num_threads)
-    corpus, sample = open_corpus(source, files=files, text_column=text_column), Sample()
+    corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+    sample = Sample()
     read = count_corpus(counter, replace(corpus, batches=sample.watch(corpus.batches)), progress=progress)
+    warn_of_bad_rows(read)
     first_id = old.max_id + 1
     with merging_bar(progress=progress) as show:
         made, before, after = counter.learn_on(
@@ -121,6 +127,8 @@ def extend(
         lines=tuple(comparison.lines),
         unreachable=tuple(unreachable(longer.vocabulary, added, seen=comparison.seen)),
         notes=tuple(notes),
+        bad_rows=read.bad_rows,
+        first_bad_rows=read.first_bad_rows,
     )
 
 

@@ -35,6 +35,9 @@ def _page(report: ExtensionReport) -> Iterator[str]:
     yield f"{len(report.dropped):,} dropped.</p>"
     yield from _notes(report.notes)
     yield from _savings(report)
+    if report.bad_rows:
+        yield f"<h2>Bad rows, left out</h2>\n<p>{report.bad_rows:,} rows of the source hold no text. The first:</p>"
+        yield from (f'<p class="text">{escaped(row)}</p>' for row in report.first_bad_rows)
     yield from _section("Words refused", ("word", "reason"), ((word.word, word.reason) for word in report.refused))
     yield from _section("Words that were tokens", ("word", "id"), report.known.items())
     unreachable = ((token.id, token.text) for token in report.unreachable)

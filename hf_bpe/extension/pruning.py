@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.counting_report import Tally, warn_of_bad_rows
 from hf_bpe.extension.arguments import check_report, check_tokenizer, listed
 from hf_bpe.extension.comparing import Comparison
 from hf_bpe.extension.derivations import Derivations
@@ -36,6 +37,7 @@ def prune(
     report_on: Mapping[str, Iterable[str]] | None = None,
     max_lines: int | None = 200,
     text_column: str = "text",
+    skip_bad_rows: bool = True,
     progress: bool = True,
 ) -> tuple[HfBpeTokenizer, ExtensionReport]:
     """Return a tokenizer with fewer tokens, whose ids close up in their old order.
@@ -52,7 +54,7 @@ def prune(
         source: Texts, as `train` takes them. Of the tokens that no other is made of, the one that they use least is
             dropped, and its uses count for its halves, until `vocab_size` is reached. (Leaf-based pruning: Purason et
             al. 2025, "Teaching Old Tokenizers New Words".)
-        files: Paths of UTF-8 text files, instead of `source`.
+        files: Paths, directories and globs, as `train` takes them, instead of `source`.
         vocab_size: The number of tokens to be left with, added ones included. With `source` or `files` only.
         keep: Instead, the tokens to keep, as in the vocabulary or by id, with those that they are made of. All others
             go.
@@ -60,6 +62,8 @@ def prune(
         report_on: Texts by name, such as a language, to report on as well.
         max_lines: How many changed lines the report keeps; None for all.
         text_column: Of `source`: the column of tables and datasets.
+        skip_bad_rows: Of `source`, as in `train`: bad rows of files are left out, named in the report and told by a
+            warning.
         progress: Whether to show a bar on stderr.
 
     Returns:
@@ -69,6 +73,7 @@ def prune(
         TypeError: Not just one of `source`, `keep` and `drop` is given, `vocab_size` without `source`, or the tokenizer
             isn't an `HfBpeTokenizer`.
         ValueError: A token isn't there or must stay, `vocab_size` is out of reach, or the source has no text.
+        CorpusError: A file is damaged, or there are bad rows and no text, or bad rows with `skip_bad_rows=False`.
 
     Example:
         >>> small, report = prune(tokenizer, texts, vocab_size=8000)
@@ -83,20 +88,22 @@ def prune(
         raise TypeError("prune() takes source and vocab_size together")
     if vocab_size is not None:
         check_numbers(vocab_size=vocab_size)
-    pruning, sample, read = _Pruning(tokenizer), Sample(), 0
+    pruning, sample, tally = _Pruning(tokenizer), Sample(), Tally()
     if keep is not None:
         kept = pruning.keeping(keep)
     elif drop is not None:
         kept = pruning.dropping(drop)
     else:
         assert vocab_size is not None
-        corpus = open_corpus(source, files=files, text_column=text_column)
-        uses, read = _uses(tokenizer, sample.watch(corpus.batches), progress=progress)
+        corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+        uses = _uses(tokenizer, sample.watch(tally.watch(corpus.batches)), progress=progress)
+        warn_of_bad_rows(tally.report)
         if not uses.any():
             raise ValueError("the source has no text to count tokens in: which of them it uses least can't be told.")
         kept = pruning.used_most(uses, vocab_size)
     pruned, id_map = pruning.result(kept)
     comparison = Comparison(tokenizer._core, pruned._core, id_map=id_map, max_lines=max_lines)
+    read = tally.report
     return pruned, ExtensionReport(
         old_size=len(tokenizer),
         new_size=len(pruned),
@@ -107,22 +114,22 @@ def prune(
         lines_read=comparison.read,
         lines_changed=comparison.changed,
         lines=tuple(comparison.lines),
-        notes=(f"{read:,} texts of the source were counted",) if read else (),
+        notes=(f"{read.texts:,} texts of the source were counted",) if read.texts else (),
+        bad_rows=read.bad_rows,
+        first_bad_rows=read.first_bad_rows,
     )
 
 
-def _uses(tokenizer: HfBpeTokenizer, batches: Iterable[Batch], *, progress: bool) -> tuple[NDArray[np.int64], int]:
-    """Return how often a corpus has each id, and how many texts it has."""
+def _uses(tokenizer: HfBpeTokenizer, batches: Iterable[Batch], *, progress: bool) -> NDArray[np.int64]:
+    """Return how often a corpus has each id."""
     counts = np.zeros(len(tokenizer), dtype=np.int64)
-    read = 0
     with tqdm(desc="Counting tokens", unit=" texts", unit_scale=True, disable=not progress) as bar:
         for batch in batches:
             texts = list(texts_of([batch]))
             ids, _ = tokenizer._core.encode_to_numpy(texts, add_special_tokens=False)
             counts += np.bincount(ids, minlength=len(counts))
-            read += len(texts)
             bar.update(len(texts))
-    return counts, read
+    return counts
 
 
 class _Pruning:

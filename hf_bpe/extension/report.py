@@ -134,6 +134,8 @@ class ExtensionReport:
         refused: Words that became no token.
         known: Words that were tokens before, with their ids.
         notes: What else there is to know.
+        bad_rows: How many rows of the corpus held no text, and were left out.
+        first_bad_rows: Where the first of these are, ten at most, and what is wrong with them.
     """
 
     old_size: int
@@ -152,6 +154,8 @@ class ExtensionReport:
     refused: Sequence[RefusedWord] = ()
     known: Mapping[str, int] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    bad_rows: int = 0
+    first_bad_rows: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as JSON."""
@@ -172,6 +176,8 @@ class ExtensionReport:
             "refused": [vars(word) for word in self.refused],
             "known": dict(self.known),
             "notes": list(self.notes),
+            "bad_rows": self.bad_rows,
+            "first_bad_rows": list(self.first_bad_rows),
         }
 
     def to_html(self) -> str:
@@ -212,6 +218,9 @@ class ExtensionReport:
         lines += [f"no text gives {token.id} {token.text!r}" for token in self.unreachable]
         lines += [f"a token already: {word!r} is {token_id}" for word, token_id in self.known.items()]
         lines += [f"refused: {word.word!r}: {word.reason}" for word in self.refused]
+        if self.bad_rows:
+            lines.append(f"rows of the source that hold no text, and were left out: {self.bad_rows:,}")
+            lines += [f"left out: {row}" for row in self.first_bad_rows]
         changed = self.changed_tokens
         lines += [
             f"changed: {token.id} {token.text!r} was {list(token.before)}, is {list(token.after)}" for token in changed

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hf_bpe._native import Counter, Tokenizer, encode_words
 from hf_bpe.corpus import Source, open_corpus
+from hf_bpe.counting_report import Tally, warn_of_bad_rows
 from hf_bpe.errors import ExtensionError
 from hf_bpe.extension.arguments import check_report
 from hf_bpe.extension.building import new_tokens, tokenizer_of
@@ -35,6 +36,7 @@ def add_words(
     report_on: Mapping[str, Iterable[str]] | None = None,
     max_lines: int | None = None,
     text_column: str = "text",
+    skip_bad_rows: bool = True,
 ) -> tuple[HfBpeTokenizer, ExtensionReport]:
     """Make one token of each word, by a chain of new merges behind the old ones.
 
@@ -53,12 +55,14 @@ def add_words(
         words: The words, such as `"区块链"` and `" Kubernetes"`: a space before a word is part of it.
         leading_space: `"as_written"`; `"add"` to put a space before each word that has none; `"both"` for both.
         source: Texts to look at, as for `train`; they are kept in memory. The report lists each that changes.
-        files: Paths of UTF-8 text files, instead of `source`.
+        files: Paths, directories and globs, as for `train`, instead of `source`.
         allow_changes: Whether a word may get merges that change what texts without it, or old tokens, come out as.
         skip_refused: Whether refused words are only reported. By default they raise an error when all is done.
         report_on: Texts by name, to report on as well.
         max_lines: How many changed lines the report keeps; None for all.
         text_column: The column to read of tables and datasets.
+        skip_bad_rows: Of `source`, as in `train`: bad rows of files are left out, named in the report and told by a
+            warning.
 
     Returns:
         The new tokenizer, and the report on it.
@@ -67,6 +71,7 @@ def add_words(
         ExtensionError: Words were refused. Its `report` says all that the report would.
         TypeError: `tokenizer` is none of this package, or `words` is no list of str.
         ValueError: A word is empty or no text.
+        CorpusError: A file is damaged, or there are bad rows and no text, or bad rows with `skip_bad_rows=False`.
 
     Example:
         >>> longer, report = add_words(tokenizer, ["区块链", " MCP", " Kubernetes"])
@@ -83,9 +88,11 @@ def add_words(
             refused[word] = found
         else:
             wanted.setdefault(found.token, found)
-    texts = None
+    texts, tally = None, Tally()
     if source is not None or files is not None:
-        texts = list(texts_of(open_corpus(source, files=files, text_column=text_column).batches))
+        corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+        texts = list(texts_of(tally.watch(corpus.batches)))
+        warn_of_bad_rows(tally.report)
     places = _places(old, list(wanted.values()), texts or [])
     placed = _place_all(old, wanted, places, refused, allow_changes=allow_changes)
     added = new_tokens(old, placed.core, placed.learned)
@@ -105,6 +112,8 @@ def add_words(
         refused=tuple(RefusedWord(word, reason) for word, reason in refused.items()),
         known=placed.known,
         notes=tuple(_notes(wanted.values(), places)),
+        bad_rows=tally.report.bad_rows,
+        first_bad_rows=tally.report.first_bad_rows,
     )
     report = replace(
         report, lines_read=comparison.read, lines_changed=comparison.changed, lines=tuple(comparison.lines)

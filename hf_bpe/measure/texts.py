@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from hf_bpe.documents import open_documents
+from hf_bpe.documents import MENDING, open_documents
 
 _BATCH_CHARACTERS = 2_000_000
 _ONLY = "texts"
@@ -50,10 +50,10 @@ def _members(texts: Any, column: str) -> Iterator[list[str]]:
     if isinstance(texts, str):
         return iter([[texts]])
     if isinstance(texts, os.PathLike):
-        documents = open_documents([Path(texts)], text_column=column)
+        documents = open_documents([Path(texts)], text_column=column, remedy=MENDING)
         return _cut(text for batch in documents.batches() for text in batch.texts)
     if isinstance(texts, list | tuple) and texts and all(isinstance(text, os.PathLike) for text in texts):
-        documents = open_documents([Path(text) for text in texts], text_column=column)
+        documents = open_documents([Path(text) for text in texts], text_column=column, remedy=MENDING)
         return _cut(text for batch in documents.batches() for text in batch.texts)
     if isinstance(texts, bytes | bytearray | Mapping) or not isinstance(texts, Iterable):
         raise TypeError(f"{_ACCEPTED}; got {type(texts).__name__}.")

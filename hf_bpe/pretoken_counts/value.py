@@ -123,7 +123,13 @@ class PretokenCounts:
         pipeline = _pipeline(tokenizer, alphabet, split_pattern, normalizer, pre_tokenizer)
         settings = CountSettings.of_pipeline(pipeline, limits.max_pretoken_bytes)
         checkpoints = Checkpoints.of(checkpoint_dir, checkpoint_minutes, resume_from)
-        corpus = open_corpus(source, files=files, text_column=text_column, skip_bad_rows=skip_bad_rows)
+        corpus = open_corpus(
+            source,
+            files=files,
+            text_column=text_column,
+            skip_bad_rows=skip_bad_rows,
+            temporary_directory=limits.temporary_directory,
+        )
         make_counter = partial(_counter, pipeline, num_threads)
         counts = cls._counted(make_counter, corpus, checkpoints, settings=settings, limits=limits, progress=progress)
         warn_of_losses(counts.report, limits.max_pretoken_bytes)

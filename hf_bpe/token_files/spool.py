@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hf_bpe.documents import BEGINNING, Position
 from hf_bpe.errors import CorpusError
+from hf_bpe.token_files.targets import json_bytes
 from hf_bpe.whole_files import locked, replaced
 
 _VERSION = 1
@@ -130,7 +131,7 @@ class Spool:
             "bad_rows": self.bad_rows,
         }
         with replaced(self.folder / "checkpoint.json") as file:
-            file.write(json.dumps(checkpoint, ensure_ascii=False).encode())
+            file.write(json_bytes(checkpoint))
         self._saved = time.monotonic()
 
     def finished(self) -> tuple[Path, Path]:

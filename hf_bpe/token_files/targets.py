@@ -58,10 +58,15 @@ def write_target(out: Path, ids: Path, bounds: Path, dtype: np.dtype[Any], detai
         new = _linked(out, ids) if out.suffix == ".bin" else _with_header(out, ids, dtype)
     path = out.with_suffix(".json")
     half_written = _beside(path)
-    half_written.write_text(json.dumps(details, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    half_written.write_bytes(json_bytes(details, indent=2) + b"\n")
     half_written.replace(path)
     os.replace(new, out)
     return [out, *made, path]
+
+
+def json_bytes(value: object, *, indent: int | None = None) -> bytes:
+    """Return JSON in UTF-8. What is no UTF-8, as the name of a file may be, is written as the escapes that JSON has."""
+    return json.dumps(value, indent=indent, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def _beside(path: Path) -> Path:

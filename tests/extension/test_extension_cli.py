@@ -81,6 +81,27 @@ def test_words_from_arguments_and_files_become_tokens(old: Path, tmp_path: Path)
     assert [len(stock.encode(word).ids) for word in ("区块链", " okapi", "quagga")] == [1, 1, 1]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("a", "--words-file", "bad.txt"), ("a", "--report-on", "bad.txt")],
+    ids=["words", "texts"],
+)
+def test_a_bad_line_of_a_list_is_an_error_that_says_what_helps(
+    arguments: tuple[str, ...], old: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.txt").write_bytes(b"okapi\n\xff\n")
+    given = [tmp_path / name if name == "bad.txt" else name for name in arguments]
+
+    result = run("add-words", old, *given, "--out", tmp_path / "new")
+
+    assert result.returncode == 1
+    assert result.stderr.decode().splitlines() == [
+        f"hf-bpe: error: {tmp_path / 'bad.txt'}, line 2: isn't UTF-8 at byte 0: invalid start byte (every row is "
+        "needed here: mend this one, or take it out)"
+    ]
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_refused_word_leaves_nothing_unless_it_may_be_skipped(old: Path, tmp_path: Path) -> None:
     arguments = ("add-words", old, "def __init__", " okapi", "--out", tmp_path / "new")
 
