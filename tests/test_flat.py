@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,6 +72,24 @@ def test_trimmed_offsets_are_trimmed_in_arrays_too(kind: str) -> None:
     core = pair(kind)[0]._core.with_component(
         "post_processor", '{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true}'
     )
+
+    assert offsets_of(core, TEXTS) == [core.encode(text).offsets for text in TEXTS]
+
+
+@kinds
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"type": "WhitespaceSplit"},
+        {"type": "Punctuation", "behavior": "Removed"},
+        {"type": "Split", "pattern": {"Regex": "[a-z]+"}, "behavior": "Removed", "invert": True},
+    ],
+    ids=lambda step: step["type"],
+)
+def test_offsets_pass_over_text_that_is_dropped(kind: str, step: dict[str, Any]) -> None:
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    steps = json.dumps({"type": "Sequence", "pretokenizers": [step, byte_level]})
+    core = pair(kind)[0]._core.with_component("pre_tokenizer", steps)
 
     assert offsets_of(core, TEXTS) == [core.encode(text).offsets for text in TEXTS]
 

@@ -2,14 +2,15 @@
 //!
 //! Guarantee: ids and offsets are those of [`Tokenizer::encode`]. Where tokens are bytes of the text, the way to them is
 //! short: ids come as if nobody asked for offsets, cache and all, and offsets follow from the ids (see `widths.rs`), once it
-//! is known how many there are. Anywhere else (another normal form, a space put before, a template that turns parts around)
-//! the text is encoded the long way.
+//! is known how many there are. Anywhere else (another normal form, a space put before, text that is dropped, a template that
+//! turns parts around) the text is encoded the long way.
 
 use super::draw::Draw;
 use super::placed::{Notes, Placed, Short};
 use super::spaces::Spaces;
 use super::widths::Widths;
 use super::{EncodeOptions, Route, State, Tokenizer};
+use crate::pre_tokenizer::{PreTokenizer, Step};
 use crate::vocab::TokenId;
 use crate::{Result, parallel};
 
@@ -73,7 +74,7 @@ impl Tokenizer {
 
     /// The short way, where it is open to texts that the normalizer keeps.
     fn short_way(&self, options: EncodeOptions) -> Option<Short<'_>> {
-        if self.route != (Route::Bytes { prefix_space: false }) {
+        if self.route != (Route::Bytes { prefix_space: false }) || self.drops_text() {
             return None;
         }
         let mut steps = Vec::new();
@@ -97,6 +98,12 @@ impl Tokenizer {
             affixes,
             trimming: steps.pop().map(|step| (step, spaces())),
         })
+    }
+
+    /// Whether a text may have more characters than its tokens.
+    fn drops_text(&self) -> bool {
+        let steps = self.pre_tokenizer.as_ref().map(PreTokenizer::steps);
+        steps.is_some_and(|steps| steps.iter().any(Step::drops_text))
     }
 
     fn place_text(
