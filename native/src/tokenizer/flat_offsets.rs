@@ -5,6 +5,8 @@
 //! is known how many there are. Anywhere else (another normal form, a space put before, text that is dropped, a template that
 //! turns parts around) the text is encoded the long way.
 
+use std::ops::Range;
+
 use super::draw::Draw;
 use super::placed::{Notes, Placed, Short};
 use super::spaces::Spaces;
@@ -148,9 +150,11 @@ impl Tokenizer {
         state.cache.keep_to_share();
         draw.begin(text.as_bytes(), &mut state.symbols);
         let mut is_short = true;
+        let mut end = 0;
         self.added.split_raw(text, allowed, &mut |range, id| {
+            let before = std::mem::replace(&mut end, range.end);
             if let Some(id) = id {
-                run.add(id, &text[range], short);
+                run.add(id, text, range, before, short);
                 return Ok(());
             }
             let segment = &text[range];
@@ -162,23 +166,27 @@ impl Tokenizer {
             if !is_short {
                 return Ok(());
             }
-            self.added
-                .split_normalized(segment, allowed, &mut |range, id| match id {
+            let mut end = 0;
+            self.added.split_normalized(segment, allowed, &mut |range, id| {
+                let before = std::mem::replace(&mut end, range.end);
+                match id {
                     Some(id) => {
-                        run.add(id, &segment[range], short);
+                        run.add(id, segment, range, before, short);
                         Ok(())
                     }
                     None => self.bytes_into(&segment[range], &model, state, &mut run.ids),
-                })
+                }
+            })
         })?;
         Ok(is_short)
     }
 }
 
 impl Run {
-    /// Appends an added token that the text spells `found`.
-    fn add(&mut self, id: TokenId, found: &str, short: &Short) {
-        self.notes.add(self.ids.len(), found, short);
+    /// Appends an added token that the range of `text` spells; `end` is where what came before ends.
+    fn add(&mut self, id: TokenId, text: &str, range: Range<usize>, end: usize, short: &Short) {
+        let again = text.get(range.start..end).unwrap_or_default();
+        self.notes.add(self.ids.len(), &text[range], again, short);
         self.ids.push(id);
     }
 }

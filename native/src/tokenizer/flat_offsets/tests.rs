@@ -114,3 +114,36 @@ fn a_pre_tokenizer_that_drops_text_goes_the_long_way() {
     assert!(!way(split(json!({"Regex": regex}), "Removed", true)));
     assert!(way(split(json!({"Regex": regex}), "Removed", false)));
 }
+
+#[test]
+fn added_tokens_that_share_blanks_cover_them_both() {
+    let tokenizer = tokenizer(|file| {
+        for (at, (content, rstrip)) in [("<raw>", true), (" b", false), ("  ", true)].iter().enumerate() {
+            let mut token = file["added_tokens"][0].clone();
+            token["id"] = json!(300 + at);
+            token["content"] = json!(content);
+            (token["lstrip"], token["rstrip"]) = (json!(false), json!(rstrip));
+            token["normalized"] = json!(at > 0);
+            file["added_tokens"][at] = token;
+        }
+    });
+    let texts = [
+        "é<raw>   é",
+        "<raw> b\u{3000}<raw> bé",
+        "é     b \u{3000} b     é",
+        "<raw>",
+    ];
+    let encodings = texts.map(|text| tokenizer.encode(&text.into(), None, OPTIONS).unwrap());
+    let pairs = encodings.iter().flat_map(|encoding| &encoding.offsets);
+    let expected: Vec<_> = pairs.map(|&(start, end)| [start as u32, end as u32]).collect();
+
+    let offsets = tokenizer.encode_flat_with_offsets(&texts, OPTIONS).unwrap().2;
+
+    assert_eq!(offsets, expected.as_flattened());
+    assert!(
+        expected
+            .windows(2)
+            .any(|pair| pair[1][0] > 0 && pair[1][0] < pair[0][1])
+    );
+    assert_eq!(ways(&tokenizer, &texts), [false; 4]);
+}
