@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from directories import HOSTILE, KINDS, pair
 from hypothesis import given
 from hypothesis import strategies as st
+from parity import Pair
 from vocabularies import REAL
 
 from hf_bpe import HfBpeTokenizer
@@ -72,6 +75,37 @@ def test_trimmed_offsets_are_trimmed_in_arrays_too(kind: str) -> None:
     )
 
     assert offsets_of(core, TEXTS) == [core.encode(text).offsets for text in TEXTS]
+
+
+@kinds
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"type": "WhitespaceSplit"},
+        {"type": "Punctuation", "behavior": "Removed"},
+        {"type": "Split", "pattern": {"Regex": "[a-z]+"}, "behavior": "Removed", "invert": True},
+    ],
+    ids=lambda step: step["type"],
+)
+def test_offsets_pass_over_text_that_is_dropped(kind: str, step: dict[str, Any]) -> None:
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    steps = json.dumps({"type": "Sequence", "pretokenizers": [step, byte_level]})
+    core = pair(kind)[0]._core.with_component("pre_tokenizer", steps)
+
+    assert offsets_of(core, TEXTS) == [core.encode(text).offsets for text in TEXTS]
+
+
+@kinds
+@pytest.mark.parametrize("normalized", [True, False])
+def test_offsets_of_added_tokens_that_share_blanks_are_those_of_stock(kind: str, normalized: bool) -> None:
+    core = pair(kind)[0]._core
+    data = json.loads(core.to_json())
+    for at, (content, strips) in enumerate({"<one>": True, " <two>": False, "\n": False, "<3>": True}.items()):
+        flags = {"single_word": False, "lstrip": False, "rstrip": strips, "normalized": normalized, "special": False}
+        data["added_tokens"].append({"id": core.max_id + 1 + at, "content": content, **flags})
+    texts = ["é<one>  <two>é", "<3>\n\n\n\né\n", "<one> <two><3> \n <two>", "a<one>\u3000\u3000<two>b"]
+
+    Pair(json.dumps(data)).assert_equal(texts)
 
 
 @kinds

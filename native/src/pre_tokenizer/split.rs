@@ -106,6 +106,11 @@ impl Split {
         matches!(self.finder, Matcher::Composed(_))
     }
 
+    /// Whether some text may be in no piece of it.
+    pub(super) fn drops_text(&self) -> bool {
+        self.behavior == Behavior::Removed && !(self.is_published() && self.keeps_matches())
+    }
+
     /// Calls `emit` for each piece of `text`, in order; pieces that are removed or empty aren't told.
     ///
     /// The pattern sees `text` alone. On an error, drop what was emitted before it.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::metaspace::Metaspace;
 use super::{
-    ByteLevel, CharDelimiterSplit, Digits, FixedLength, Punctuation, Split, punctuation, unicode_scripts,
-    whitespace,
+    Behavior, ByteLevel, CharDelimiterSplit, Digits, FixedLength, Punctuation, Split, punctuation,
+    unicode_scripts, whitespace,
 };
 use crate::Result;
 use crate::config::Node;
@@ -111,5 +111,22 @@ impl Step {
     /// Whether this step changes the text that it cuts; the others give out parts of it as they are.
     pub fn changes_text(&self) -> bool {
         matches!(self, Self::ByteLevel(_) | Self::Metaspace(_))
+    }
+
+    /// Whether some text may be in no piece of it.
+    pub fn drops_text(&self) -> bool {
+        match self {
+            Self::BertPreTokenizer
+            | Self::CharDelimiterSplit(_)
+            | Self::Whitespace
+            | Self::WhitespaceSplit => true,
+            Self::Punctuation(step) => step.behavior == Behavior::Removed,
+            Self::Split(step) => step.drops_text(),
+            Self::ByteLevel(_)
+            | Self::Digits(_)
+            | Self::FixedLength(_)
+            | Self::Metaspace(_)
+            | Self::UnicodeScripts => false,
+        }
     }
 }

@@ -2,14 +2,17 @@
 //!
 //! Guarantee: ids and offsets are those of [`Tokenizer::encode`]. Where tokens are bytes of the text, the way to them is
 //! short: ids come as if nobody asked for offsets, cache and all, and offsets follow from the ids (see `widths.rs`), once it
-//! is known how many there are. Anywhere else (another normal form, a space put before, a template that turns parts around)
-//! the text is encoded the long way.
+//! is known how many there are. Anywhere else (another normal form, a space put before, text that is dropped, a template that
+//! turns parts around) the text is encoded the long way.
+
+use std::ops::Range;
 
 use super::draw::Draw;
 use super::placed::{Notes, Placed, Short};
 use super::spaces::Spaces;
 use super::widths::Widths;
 use super::{EncodeOptions, Route, State, Tokenizer};
+use crate::pre_tokenizer::{PreTokenizer, Step};
 use crate::vocab::TokenId;
 use crate::{Result, parallel};
 
@@ -73,7 +76,7 @@ impl Tokenizer {
 
     /// The short way, where it is open to texts that the normalizer keeps.
     fn short_way(&self, options: EncodeOptions) -> Option<Short<'_>> {
-        if self.route != (Route::Bytes { prefix_space: false }) {
+        if self.route != (Route::Bytes { prefix_space: false }) || self.drops_text() {
             return None;
         }
         let mut steps = Vec::new();
@@ -97,6 +100,12 @@ impl Tokenizer {
             affixes,
             trimming: steps.pop().map(|step| (step, spaces())),
         })
+    }
+
+    /// Whether a text may have more characters than its tokens.
+    fn drops_text(&self) -> bool {
+        let steps = self.pre_tokenizer.as_ref().map(PreTokenizer::steps);
+        steps.is_some_and(|steps| steps.iter().any(Step::drops_text))
     }
 
     fn place_text(
@@ -141,9 +150,11 @@ impl Tokenizer {
         state.cache.keep_to_share();
         draw.begin(text.as_bytes(), &mut state.symbols);
         let mut is_short = true;
+        let mut end = 0;
         self.added.split_raw(text, allowed, &mut |range, id| {
+            let before = std::mem::replace(&mut end, range.end);
             if let Some(id) = id {
-                run.add(id, &text[range], short);
+                run.add(id, text, range, before, short);
                 return Ok(());
             }
             let segment = &text[range];
@@ -155,23 +166,27 @@ impl Tokenizer {
             if !is_short {
                 return Ok(());
             }
-            self.added
-                .split_normalized(segment, allowed, &mut |range, id| match id {
+            let mut end = 0;
+            self.added.split_normalized(segment, allowed, &mut |range, id| {
+                let before = std::mem::replace(&mut end, range.end);
+                match id {
                     Some(id) => {
-                        run.add(id, &segment[range], short);
+                        run.add(id, segment, range, before, short);
                         Ok(())
                     }
                     None => self.bytes_into(&segment[range], &model, state, &mut run.ids),
-                })
+                }
+            })
         })?;
         Ok(is_short)
     }
 }
 
 impl Run {
-    /// Appends an added token that the text spells `found`.
-    fn add(&mut self, id: TokenId, found: &str, short: &Short) {
-        self.notes.add(self.ids.len(), found, short);
+    /// Appends an added token that the range of `text` spells; `end` is where what came before ends.
+    fn add(&mut self, id: TokenId, text: &str, range: Range<usize>, end: usize, short: &Short) {
+        let again = text.get(range.start..end).unwrap_or_default();
+        self.notes.add(self.ids.len(), &text[range], again, short);
         self.ids.push(id);
     }
 }

@@ -44,16 +44,19 @@ pub(super) struct Notes {
 struct Added {
     place: usize,
     characters: u32,
+    /// How many of them the token before covers, too: blanks that it strips, with which this one begins.
+    again: u32,
     /// What the text spells, where something may be trimmed off it.
     trimmed: Option<Box<str>>,
 }
 
 impl Notes {
-    /// Notes the id at `place` as an added token, which the text spells `found`.
-    pub(super) fn add(&mut self, place: usize, found: &str, short: &Short) {
+    /// Notes the id at `place` as an added token, which the text spells `found`, and begins `again` before what ended last.
+    pub(super) fn add(&mut self, place: usize, found: &str, again: &str, short: &Short) {
         self.added.push(Added {
             place,
             characters: characters(found.as_bytes()),
+            again: characters(again.as_bytes()),
             trimmed: short.trimming.map(|_| found.into()),
         });
     }
@@ -130,11 +133,12 @@ impl Short<'_> {
         for next in added {
             let place = next.place;
             character = self.made(&ids[at..place], character, &mut offsets[at..place]);
-            offsets[place] = [character, character + next.characters];
+            let start = character - next.again;
+            character = start + next.characters;
+            offsets[place] = [start, character];
             if let (Some((trimming, _)), Some(found)) = (self.trimming, &next.trimmed) {
                 Spaces::trim_found(found, trimming, &mut offsets[place]);
             }
-            character += next.characters;
             at = place + 1;
         }
         self.made(&ids[at..end], character, &mut offsets[at..end]);

@@ -79,3 +79,71 @@ fn a_model_whose_merges_make_other_texts_goes_the_long_way() {
     assert_eq!(ways(&extended("ab"), &["ab"]), [false]);
     assert_eq!(ways(&extended("abc"), &["ab"]), [true]);
 }
+
+#[test]
+fn a_pre_tokenizer_that_drops_text_goes_the_long_way() {
+    let regex = crate::pre_tokenizer::published_patterns().next().unwrap();
+    let split = |pattern: Value, behavior: &str, invert: bool| json!({"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert});
+    let way = |step: Value| {
+        let tokenizer = tokenizer(|file| {
+            let steps = [step, byte_level(false, true)];
+            file["pre_tokenizer"] = json!({"type": "Sequence", "pretokenizers": steps});
+        });
+        let text = "a b, c d";
+        let encoding = tokenizer.encode(&text.into(), None, OPTIONS).unwrap();
+        let offsets = tokenizer.encode_flat_with_offsets(&[text], OPTIONS).unwrap().2;
+        let pairs = encoding.offsets.iter();
+        let expected: Vec<_> = pairs
+            .flat_map(|&(start, end)| [start as u32, end as u32])
+            .collect();
+        assert_eq!(offsets, expected);
+        ways(&tokenizer, &[text])[0]
+    };
+
+    for kind in ["BertPreTokenizer", "Whitespace", "WhitespaceSplit"] {
+        assert!(way(json!({"type": kind})), "{kind}");
+    }
+    assert!(way(json!({"type": "CharDelimiterSplit", "delimiter": " "})));
+    assert!(way(json!({"type": "Punctuation", "behavior": "Removed"})));
+    assert!(!way(json!({"type": "Punctuation", "behavior": "Isolated"})));
+    assert!(!way(json!({"type": "Digits", "individual_digits": true})));
+    assert!(way(split(json!({"String": " "}), "Removed", false)));
+    assert!(way(split(json!({"String": "b"}), "Removed", true)));
+    assert!(!way(split(json!({"String": " "}), "Isolated", true)));
+    // Its matches are the whole text.
+    assert!(!way(split(json!({"Regex": regex}), "Removed", true)));
+    assert!(way(split(json!({"Regex": regex}), "Removed", false)));
+}
+
+#[test]
+fn added_tokens_that_share_blanks_cover_them_both() {
+    let tokenizer = tokenizer(|file| {
+        for (at, (content, rstrip)) in [("<raw>", true), (" b", false), ("  ", true)].iter().enumerate() {
+            let mut token = file["added_tokens"][0].clone();
+            token["id"] = json!(300 + at);
+            token["content"] = json!(content);
+            (token["lstrip"], token["rstrip"]) = (json!(false), json!(rstrip));
+            token["normalized"] = json!(at > 0);
+            file["added_tokens"][at] = token;
+        }
+    });
+    let texts = [
+        "é<raw>   é",
+        "<raw> b\u{3000}<raw> bé",
+        "é     b \u{3000} b     é",
+        "<raw>",
+    ];
+    let encodings = texts.map(|text| tokenizer.encode(&text.into(), None, OPTIONS).unwrap());
+    let pairs = encodings.iter().flat_map(|encoding| &encoding.offsets);
+    let expected: Vec<_> = pairs.map(|&(start, end)| [start as u32, end as u32]).collect();
+
+    let offsets = tokenizer.encode_flat_with_offsets(&texts, OPTIONS).unwrap().2;
+
+    assert_eq!(offsets, expected.as_flattened());
+    assert!(
+        expected
+            .windows(2)
+            .any(|pair| pair[1][0] > 0 && pair[1][0] < pair[0][1])
+    );
+    assert_eq!(ways(&tokenizer, &texts), [false; 4]);
+}
