@@ -90,7 +90,7 @@ fn a_pre_tokenizer_that_drops_text_goes_the_long_way() {
             file["pre_tokenizer"] = json!({"type": "Sequence", "pretokenizers": steps});
         });
         let text = "a b, c d";
-        let encoding = tokenizer.encode(&text.into(), None, OPTIONS).unwrap();
+        let encoding = tokenizer.encode(&text.into(), None, OPTIONS, None).unwrap();
         let offsets = tokenizer.encode_flat_with_offsets(&[text], OPTIONS).unwrap().2;
         let pairs = encoding.offsets.iter();
         let expected: Vec<_> = pairs
@@ -133,7 +133,7 @@ fn added_tokens_that_share_blanks_cover_them_both() {
         "é     b \u{3000} b     é",
         "<raw>",
     ];
-    let encodings = texts.map(|text| tokenizer.encode(&text.into(), None, OPTIONS).unwrap());
+    let encodings = texts.map(|text| tokenizer.encode(&text.into(), None, OPTIONS, None).unwrap());
     let pairs = encodings.iter().flat_map(|encoding| &encoding.offsets);
     let expected: Vec<_> = pairs.map(|&(start, end)| [start as u32, end as u32]).collect();
 
