@@ -118,14 +118,14 @@ fn a_pre_tokenizer_that_drops_text_goes_the_long_way() {
 #[test]
 fn added_tokens_that_share_blanks_cover_them_both() {
     let tokenizer = tokenizer(|file| {
-        for (at, (content, rstrip)) in [("<raw>", true), (" b", false), ("  ", true)].iter().enumerate() {
-            let mut token = file["added_tokens"][0].clone();
-            token["id"] = json!(300 + at);
-            token["content"] = json!(content);
-            (token["lstrip"], token["rstrip"]) = (json!(false), json!(rstrip));
-            token["normalized"] = json!(at > 0);
-            file["added_tokens"][at] = token;
-        }
+        let tokens = [("<raw>", true), (" b", false), ("  ", true)];
+        let added = tokens.iter().enumerate().map(|(at, (content, rstrip))| {
+            json!({
+                "id": 300 + at, "content": content, "single_word": false, "lstrip": false, "rstrip": rstrip,
+                "normalized": at > 0, "special": true,
+            })
+        });
+        file["added_tokens"] = added.collect();
     });
     let texts = [
         "é<raw>   é",
