@@ -63,16 +63,25 @@ fn any_number_of_any_ids_comes_back_up_to_the_most() {
 
 #[test]
 fn a_few_hundred_are_kept_where_there_is_no_room() {
-    let mut pretokens = LongPretokens::default();
     let key = |number: usize| format!("longer than fifteen bytes {number}").into_bytes();
-    for number in 0..300 {
-        pretokens.insert(&key(number), &[number as TokenId; 6], 0);
+    let mut lost = 0;
+    for seed in 0..1000_u64 {
+        let mut pretokens = LongPretokens {
+            seed: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            ..LongPretokens::default()
+        };
+        for number in 0..300 {
+            pretokens.insert(&key(number), &[number as TokenId; 6], 0);
+        }
+        let lost_by_seed = (0..300).filter(|&number| match found(&pretokens, &key(number)) {
+            Some(ids) => ids != [number as TokenId; 6] && panic!("{number}: {ids:?}"),
+            None => true,
+        });
+        let lost_by_seed = lost_by_seed.count();
+        // A row of sixteen full places, by chance: in one seed of some thousands, for one key or two. Where keys that differ in
+        // their last bytes alone were spread badly, some seeds lost fifty.
+        assert!(lost_by_seed < 5, "{lost_by_seed} of 300 by seed {seed}");
+        lost += lost_by_seed;
     }
-    // One in a while finds no place in a row of full ones: in one of a hundred runs, and then one or two.
-    let known = (0..300).filter(|&number| match found(&pretokens, &key(number)) {
-        Some(ids) => ids == [number as TokenId; 6] || panic!("{number}: {ids:?}"),
-        None => false,
-    });
-    let known = known.count();
-    assert!(known > 290, "{known}");
+    assert!(lost < 20, "{lost}");
 }
