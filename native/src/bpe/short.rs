@@ -80,8 +80,8 @@ impl Short {
             );
             let right = if after == 0 { NO_ID } else { self.ids[right] };
             let previous = if before == 0 { NO_ID } else { self.ids[left] };
-            // The least of all other pairs while the answers are on their way, so that no step waits for its own keys to be written:
-            // 2 to 6 % of a first pass over English and code.
+            // The least of all other pairs while the answers are on their way, so that no step waits for its own keys to be
+            // written: 2 to 6 % of a first pass over English and code.
             self.keys[at] = NEVER;
             self.keys[gone] = NEVER;
             self.keys[left] = NEVER;

@@ -1,5 +1,6 @@
 //! Merging of long pretokens window by window, each as a short one: what a step costs doesn't grow with the pretoken,
-//! and all of it stays in the nearest cache. A tree of a million pairs took four times as long.
+//! and all of it stays in the nearest cache. A tree of a million pairs took three to seven times as long (cl100k: Chinese without a
+//! space, punctuation, random letters).
 //!
 //! Guarantee: the result is that of merging all at once, whatever the merges are. Let a window begin where a token of
 //! what is already merged begins, and let `a` be a token that both have at the same place. Then what was merged stands up

@@ -52,8 +52,8 @@ impl Table {
         self.find_further(key, hash)
     }
 
-    /// The same for what is not in the first line: one of a hundred pretokens of English. Moving it to the first line made English 10 %
-    /// and Chinese 18 % slower, since words that seldom come push each other out.
+    /// The same for what is not in the first line: one of a hundred pretokens of English. Moving it to the first line made English
+    /// 10 % and Chinese 18 % slower, since words that seldom come push each other out.
     #[inline(never)]
     fn find_further(&self, key: u128, hash: u64) -> Option<&Slot> {
         let (bucket, first) = (self.bucket(hash), way(hash));
@@ -82,8 +82,9 @@ impl Table {
         hash as usize & self.buckets.len().wrapping_sub(1)
     }
 
-    /// Puts `slot` into a table that isn't empty: in place of one with the same key, or into the first empty place of its bucket, or of the one beside it. Where
-    /// both are full it comes first, what was there moves to the next place, and so on; what was last is forgotten.
+    /// Puts `slot` into a table that has buckets: in place of one with the same key, or into the first empty place of its bucket,
+    /// or of the one beside it. Where both are full it comes first, what was there moves to the next place, and so on; what was
+    /// last is forgotten.
     pub(super) fn insert(&mut self, slot: Slot) {
         let hash = slot.hash();
         let (bucket, first) = (self.bucket(hash), way(hash));
