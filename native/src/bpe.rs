@@ -3,12 +3,14 @@
 //! Guarantee: the result equals stock's heap: at each step the pair of lowest rank *now* present is merged,
 //! leftmost first. (On tables edited by hand this differs from replaying all merges in order.)
 
+mod bytes;
 mod characters;
 mod dropout;
 mod list;
 mod runs;
 mod short;
 mod symbols;
+mod text;
 mod tree;
 mod whole_characters;
 mod windows;
@@ -23,9 +25,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::byte_alphabet;
 use crate::merges::{AsciiPairs, Merges};
-use crate::quoted::Quoted;
 use crate::vocab::{TokenBytes, TokenId, Vocab};
-use crate::{Error, Result};
 use characters::Characters;
 use whole_characters::WholeCharacters;
 use words::Words;
@@ -190,236 +190,9 @@ impl Bpe {
         self.settings.ignore_merges && self.dropout().is_none()
     }
 
-    /// Appends the ids of a pretoken of text whose symbols are its bytes: what [`Self::encode_bytes`] gives, sooner.
-    pub fn encode_pretoken(&self, pretoken: &str, symbols: &mut Symbols, ids: &mut Vec<TokenId>) {
-        if self.takes_whole()
-            && let Some(id) = self.whole(pretoken.as_bytes())
-        {
-            ids.push(id);
-            return;
-        }
-        self.merge_pretoken(pretoken, symbols);
-        ids.extend_from_slice(symbols.ids());
-    }
-
-    /// Appends the ids of a pretoken given as raw bytes. Bytes that the vocabulary lacks are skipped, as in stock.
-    pub fn encode_bytes(&self, pretoken: &[u8], symbols: &mut Symbols, ids: &mut Vec<TokenId>) {
-        if self.takes_whole()
-            && let Some(id) = self.whole(pretoken)
-        {
-            ids.push(id);
-            return;
-        }
-        self.merge_bytes(pretoken, symbols);
-        ids.extend_from_slice(symbols.ids());
-    }
-
-    /// [`Self::encode_pretoken`] with the number of bytes that each token covers. A skipped byte shortens the sum, as in
-    /// stock.
-    pub fn encode_pretoken_parts(&self, pretoken: &str, symbols: &mut Symbols, parts: &mut Vec<Part>) {
-        if self.takes_whole()
-            && let Some(id) = self.whole(pretoken.as_bytes())
-        {
-            parts.push((id, pretoken.len()));
-            return;
-        }
-        self.merge_pretoken(pretoken, symbols);
-        parts.extend(symbols.parts());
-    }
-
-    fn merge_pretoken(&self, pretoken: &str, symbols: &mut Symbols) {
-        if pretoken.is_ascii() && self.has_all_bytes {
-            let bytes = pretoken.as_bytes();
-            symbols.clear();
-            symbols.extend(
-                bytes
-                    .iter()
-                    .map(|&byte| self.symbols_of_bytes[byte as usize].unwrap_or(0)),
-            );
-            return symbols.merge_from(&self.merges, |at, _, _| {
-                self.ascii_pairs.rank(bytes[at], bytes[at + 1])
-            });
-        }
-        // Where merges are passed over by chance, or don't go by rank alone, every character begins as bytes; and where some
-        // byte is skipped, since what comes before and after is then not what a symbol meets.
-        let by_rank = symbols.dropout.is_none() && !self.merges.need_heap() && self.has_all_bytes;
-        let whole = by_rank.then(|| self.whole_characters());
-        symbols.clear();
-        let (mut before, mut end) = (None, 0);
-        for char in pretoken.chars() {
-            end += char.len_utf8();
-            let before = before.replace(char);
-            if char.is_ascii() {
-                if let Some(id) = self.symbols_of_bytes[char as usize] {
-                    symbols.push(id, 1);
-                }
-                continue;
-            }
-            if let Some(whole) = whole {
-                let after = pretoken.as_bytes().get(end).copied();
-                let whole = whole.get(char, before, after, &self.symbols_of_bytes, &self.merges);
-                if whole.count() > 0 {
-                    whole.parts().for_each(|(id, length)| symbols.push(id, length));
-                    continue;
-                }
-            }
-            for &byte in char.encode_utf8(&mut [0; 4]).as_bytes() {
-                if let Some(id) = self.symbols_of_bytes[byte as usize] {
-                    symbols.push(id, 1);
-                }
-            }
-        }
-        symbols.merge(&self.merges);
-    }
-
-    fn whole_characters(&self) -> &WholeCharacters {
-        self.whole_characters.get_or_init(|| {
-            let tokens = self
-                .bytes
-                .as_ref()
-                .expect("only a byte-level model merges pretokens of bytes");
-            Arc::new(WholeCharacters::new(tokens, &self.merges))
-        })
-    }
-
-    fn merge_bytes(&self, pretoken: &[u8], symbols: &mut Symbols) {
-        symbols.clear();
-        for &byte in pretoken {
-            if let Some(id) = self.symbols_of_bytes[byte as usize] {
-                symbols.push(id, 1);
-            }
-        }
-        symbols.merge(&self.merges);
-    }
-
-    fn whole(&self, pretoken: &[u8]) -> Option<TokenId> {
-        let id = self.bytes.as_ref()?.id(pretoken)?;
-        (!self.banned.contains(&id)).then_some(id)
-    }
-
-    /// Appends the tokens of a pretoken given as text, character by character.
-    ///
-    /// # Errors
-    /// [`Error::UnknownToken`] where `unk_token` is needed and the vocabulary lacks it.
-    pub fn encode_text(&self, pretoken: &str, symbols: &mut Symbols, parts: &mut Vec<Part>) -> Result<()> {
-        if let Some(id) = self.whole_text(pretoken) {
-            parts.push((id, pretoken.len()));
-            return Ok(());
-        }
-        self.merge_text(pretoken, symbols)?;
-        parts.extend(symbols.parts());
-        Ok(())
-    }
-
-    /// The token that a pretoken is without any merge, where the model takes such tokens.
-    pub fn whole_text(&self, pretoken: &str) -> Option<TokenId> {
-        let id = self.takes_whole().then(|| self.vocab.id(pretoken)).flatten()?;
-        (!self.banned.contains(&id)).then_some(id)
-    }
-
     /// How a long pretoken may be cut into words that never merge, where that is proven.
     pub fn words(&self) -> Option<&Words> {
         let prove = || Words::new(&self.characters, &self.merges, &self.settings, self.unk_id);
         self.words.get_or_init(prove).as_ref()
     }
-
-    /// Appends the ids of a pretoken, or of a word of one, that isn't taken whole.
-    ///
-    /// # Errors
-    /// As [`Self::encode_text`].
-    pub fn encode_word(&self, word: &str, symbols: &mut Symbols, ids: &mut Vec<TokenId>) -> Result<()> {
-        self.merge_text(word, symbols)?;
-        ids.extend_from_slice(symbols.ids());
-        Ok(())
-    }
-
-    /// Appends the symbols of a pretoken before anything merges.
-    ///
-    /// # Errors
-    /// As [`Self::encode_text`].
-    pub fn unmerged_text(&self, pretoken: &str, symbols: &mut Symbols, parts: &mut Vec<Part>) -> Result<()> {
-        self.split_into_symbols(pretoken, symbols)?;
-        parts.extend(symbols.parts());
-        Ok(())
-    }
-
-    /// The same for a pretoken whose symbols are its bytes.
-    pub fn unmerged_bytes(&self, pretoken: &[u8], parts: &mut Vec<Part>) {
-        let ids = pretoken.iter().map(|&byte| self.symbols_of_bytes[byte as usize]);
-        parts.extend(ids.flatten().map(|id| (id, 1)));
-    }
-
-    fn merge_text(&self, pretoken: &str, symbols: &mut Symbols) -> Result<()> {
-        self.split_into_symbols(pretoken, symbols)?;
-        symbols.merge(&self.merges);
-        Ok(())
-    }
-
-    fn split_into_symbols(&self, pretoken: &str, symbols: &mut Symbols) -> Result<()> {
-        symbols.clear();
-        let settings = &self.settings;
-        let prefix = settings.continuing_subword_prefix.as_deref().unwrap_or_default();
-        let suffix = settings.end_of_word_suffix.as_deref().unwrap_or_default();
-        let plain = prefix.is_empty() && suffix.is_empty();
-        let mut unknown: Option<usize> = None;
-        let mut spelled = String::new();
-        for (start, char) in pretoken.char_indices() {
-            let length = char.len_utf8();
-            let known = if plain {
-                self.characters.id(char)
-            } else {
-                spell(&mut spelled, char, (start > 0).then_some(prefix));
-                if start + length == pretoken.len() {
-                    spelled.push_str(suffix);
-                }
-                self.vocab.id(&spelled)
-            };
-            if let Some(id) = known {
-                self.push_unknown(unknown.take(), symbols)?;
-                symbols.push(id, length);
-                continue;
-            }
-            if plain {
-                spell(&mut spelled, char, None);
-            }
-            if settings.byte_fallback
-                && let Some(bytes) = self.characters.bytes_of(&spelled)
-            {
-                // Stock leaves a waiting unknown token where it is: it comes out after these bytes.
-                bytes.for_each(|id| symbols.push(id, 1));
-            } else if settings.unk_token.is_some() {
-                if settings.fuse_unk {
-                    unknown = Some(unknown.unwrap_or(0) + length);
-                } else {
-                    self.push_unknown(unknown.replace(length), symbols)?;
-                }
-                self.unk_id()?;
-            }
-        }
-        self.push_unknown(unknown, symbols)
-    }
-
-    fn push_unknown(&self, length: Option<usize>, symbols: &mut Symbols) -> Result<()> {
-        if let Some(length) = length {
-            symbols.push(self.unk_id()?, length);
-        }
-        Ok(())
-    }
-
-    fn unk_id(&self) -> Result<TokenId> {
-        self.unk_id.ok_or_else(|| {
-            let unk = self.settings.unk_token.as_deref().unwrap_or_default();
-            Error::UnknownToken(format!(
-                "the text holds a character that the vocabulary lacks, and model.unk_token {}, which should \
-                 stand for it, is not in the vocabulary either",
-                Quoted(unk)
-            ))
-        })
-    }
-}
-
-fn spell(spelled: &mut String, char: char, prefix: Option<&str>) {
-    spelled.clear();
-    spelled.push_str(prefix.unwrap_or_default());
-    spelled.push(char);
 }
