@@ -14,9 +14,9 @@ use crate::{Error, Result};
 
 /// Longer patterns take the engine seconds to compile.
 const LONGEST_PATTERN: usize = 1 << 16;
-/// Patterns with more groups are compiled on a stack of their own: the compiler recurses into groups, and a few thousand
-/// of them overflow the two megabytes of a thread.
-const GROUPS: usize = 200;
+/// Longer patterns are compiled on a stack of their own: the compiler recurses into groups, classes and repeats, and a few
+/// thousand of them overflow the two megabytes of a thread.
+const LONG_PATTERN: usize = 1000;
 const COMPILER_STACK: usize = 64 << 20;
 
 /// A compiled pattern.
@@ -78,7 +78,7 @@ impl Engine {
 
 fn compile(pattern: &str) -> std::result::Result<Regex, String> {
     let new = |pattern: &str| Regex::new(pattern).map_err(|error| error.description().to_owned());
-    if pattern.bytes().filter(|&byte| byte == b'(').count() <= GROUPS {
+    if pattern.len() <= LONG_PATTERN {
         return new(pattern);
     }
     std::thread::scope(|scope| {
