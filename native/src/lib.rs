@@ -26,6 +26,7 @@ mod prefetch;
 mod python;
 mod quoted;
 pub mod ranks;
+mod tier;
 pub mod tokenizer;
 pub mod tokenizer_json;
 pub mod train;

@@ -214,13 +214,13 @@ impl Merges {
     }
 
     /// The rank of a pair, or [`NO_RANK`].
-    #[inline]
+    #[inline(always)]
     pub fn rank(&self, left: TokenId, right: TokenId) -> Rank {
         self.table.rank(left, right)
     }
 
     /// What the merge of a rank makes that [`Self::rank`] gave.
-    #[inline]
+    #[inline(always)]
     pub fn made_at(&self, rank: Rank) -> TokenId {
         match self.ids.get(rank as usize) {
             None => rank + self.offset,
@@ -265,25 +265,35 @@ impl Merges {
 
 /// The merges of two ASCII bytes, which every new word begins with, by their values: 64 KB that stay near.
 #[derive(Clone)]
-pub struct AsciiPairs(Vec<Rank>);
+pub struct AsciiPairs {
+    ids: [TokenId; 128],
+    ranks: Vec<Rank>,
+}
 
 impl AsciiPairs {
     /// Looks up all of them, given the ids of single bytes.
     pub fn new(merges: &Merges, symbols_of_bytes: &[Option<TokenId>; 256]) -> Self {
-        let mut pairs = Vec::with_capacity(128 * 128);
+        let ids = std::array::from_fn(|byte| symbols_of_bytes[byte].unwrap_or(0));
+        let mut ranks = Vec::with_capacity(128 * 128);
         for left in &symbols_of_bytes[..128] {
             for right in &symbols_of_bytes[..128] {
                 let rank = left.zip(*right).map(|(left, right)| merges.rank(left, right));
-                pairs.push(rank.unwrap_or(NO_RANK));
+                ranks.push(rank.unwrap_or(NO_RANK));
             }
         }
-        Self(pairs)
+        Self { ids, ranks }
+    }
+
+    /// The id of an ASCII byte, where each byte has one.
+    #[inline]
+    pub fn id(&self, byte: u8) -> TokenId {
+        self.ids[(byte & 0x7F) as usize]
     }
 
     /// The rank of the merge of two ASCII bytes.
     #[inline]
     pub fn rank(&self, left: u8, right: u8) -> Rank {
-        self.0[(left & 0x7F) as usize * 128 + (right & 0x7F) as usize]
+        self.ranks[(left & 0x7F) as usize * 128 + (right & 0x7F) as usize]
     }
 }
 

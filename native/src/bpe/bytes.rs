@@ -15,6 +15,10 @@ impl Bpe {
             ids.push(id);
             return;
         }
+        let bytes = pretoken.as_bytes();
+        if self.has_all_bytes && symbols.merge_ascii(&self.merges, &self.ascii_pairs, bytes, ids) {
+            return;
+        }
         self.merge_pretoken(pretoken, symbols);
         ids.extend_from_slice(symbols.ids());
     }

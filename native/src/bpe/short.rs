@@ -1,34 +1,39 @@
-//! Merging of pretokens of up to 64 symbols: nearly all of them.
+//! Merging of pretokens of up to 62 symbols: nearly all of them.
 //!
 //! Nothing is linked and nothing moves: a bit for each symbol says whether it is still there, and the next pair is the
-//! least of an array of keys. What a step costs is then the two lookups of the new pairs, most of it the wait for memory.
+//! least of an array of keys. No branch in a step can be guessed wrong but the one that tells the last: at both ends stands a
+//! symbol that merges with nothing.
 
-use crate::merges::{Merges, NO_RANK, Rank};
+use crate::merges::{AsciiPairs, Merges, NO_RANK, Rank};
+use crate::tier::Tier;
+use crate::tier::sixteen::{self, Sixteen};
 use crate::vocab::TokenId;
 
 /// Symbols that a pretoken may begin with.
-pub(super) const LONGEST: usize = 64;
+pub(super) const LONGEST: usize = PLACES - 2;
 
-const BITS: u32 = LONGEST.trailing_zeros();
+/// Places of symbols, of which the first and the last stay [`NO_ID`].
+const PLACES: usize = 64;
+const BITS: u32 = PLACES.trailing_zeros();
 /// The key of what doesn't merge, at the first place.
-const NEVER: i32 = (NO_RANK << BITS) as i32;
+const NEVER: u32 = NO_RANK << BITS;
 /// No symbol: in no pair.
 const NO_ID: TokenId = TokenId::MAX;
 /// Keys that are compared at a time.
 const STRIDE: usize = 16;
 
-/// The symbols of a pretoken by the place at which they began.
+/// The symbols of a pretoken by the place at which they began, counted from one.
 pub(super) struct Short {
-    ids: [TokenId; LONGEST],
+    ids: [TokenId; PLACES],
     // For each pair, by its left symbol, rank above and place below, so that the least is the next, leftmost on ties.
-    keys: [i32; LONGEST],
+    keys: [u32; PLACES],
 }
 
 impl Default for Short {
     fn default() -> Self {
         Self {
-            ids: [0; LONGEST],
-            keys: [NEVER; LONGEST],
+            ids: [NO_ID; PLACES],
+            keys: [NEVER; PLACES],
         }
     }
 }
@@ -43,83 +48,160 @@ impl Short {
         symbols: &[TokenId],
         first: impl Fn(usize, TokenId, TokenId) -> Rank,
     ) -> u64 {
-        let count = symbols.len();
-        self.ids[..count].copy_from_slice(symbols);
-        for at in 0..count - 1 {
-            self.keys[at] = key(first(at, self.ids[at], self.ids[at + 1]), at);
-        }
-        let padded = count.next_multiple_of(STRIDE);
-        self.keys[count - 1..padded].fill(NEVER);
-        self.run(merges, count, padded)
+        self.merge_on(Tier::best(), merges, symbols, first)
     }
 
-    /// The symbol at a place.
+    #[inline]
+    fn merge_on(
+        &mut self,
+        tier: Tier,
+        merges: &Merges,
+        symbols: &[TokenId],
+        first: impl Fn(usize, TokenId, TokenId) -> Rank,
+    ) -> u64 {
+        let count = symbols.len();
+        self.ids[1..=count].copy_from_slice(symbols);
+        self.keys[..padded(count)].fill(NEVER);
+        for at in 1..count {
+            self.keys[at] = key(first(at - 1, self.ids[at], self.ids[at + 1]), at);
+        }
+        self.run_on(tier, merges, count)
+    }
+
+    /// [`Self::merge`] for symbols that are bytes of ASCII.
+    #[inline]
+    pub(super) fn merge_ascii(&mut self, merges: &Merges, ascii: &AsciiPairs, bytes: &[u8]) -> u64 {
+        let count = bytes.len();
+        self.keys[..padded(count)].fill(NEVER);
+        for (at, &byte) in bytes.iter().enumerate() {
+            self.ids[at + 1] = ascii.id(byte);
+        }
+        for (at, pair) in bytes.windows(2).enumerate() {
+            self.keys[at + 1] = key(ascii.rank(pair[0], pair[1]), at + 1);
+        }
+        self.run_on(Tier::best(), merges, count)
+    }
+
+    /// The symbol at a place, counted from zero.
     #[inline]
     pub(super) fn id(&self, at: usize) -> TokenId {
-        self.ids[at % LONGEST]
+        self.ids[(at + 1) % PLACES]
     }
 
     #[inline]
-    fn run(&mut self, merges: &Merges, count: usize, padded: usize) -> u64 {
-        let mut alive = u64::MAX >> (LONGEST - count);
-        let mut lowest = least(&self.keys[..padded]);
+    #[allow(unsafe_code)]
+    fn run_on(&mut self, tier: Tier, merges: &Merges, count: usize) -> u64 {
+        match tier {
+            Tier::Portable => self.run::<sixteen::Portable>(merges, count),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a tier is given only where the processor has what this is compiled for.
+            Tier::Avx2 => unsafe { self.run_avx2(merges, count) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Tier::Avx512 => unsafe { self.run_avx512(merges, count) },
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn run_avx2(&mut self, merges: &Merges, count: usize) -> u64 {
+        self.run::<sixteen::Avx2>(merges, count)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn run_avx512(&mut self, merges: &Merges, count: usize) -> u64 {
+        self.run::<sixteen::Avx512>(merges, count)
+    }
+
+    #[inline(always)]
+    fn run<S: Sixteen>(&mut self, merges: &Merges, count: usize) -> u64 {
+        match padded(count) {
+            STRIDE => self.run_strides::<S, 1>(merges, count),
+            _ => self.run_strides::<S, { PLACES / STRIDE }>(merges, count),
+        }
+    }
+
+    /// Merges symbols that have place in so many strides. Their keys stay in registers: written one by one and read as a whole,
+    /// they would wait for each other.
+    #[inline(always)]
+    fn run_strides<S: Sixteen, const STRIDES: usize>(&mut self, merges: &Merges, count: usize) -> u64 {
+        let (strides, _) = self.keys.as_chunks::<STRIDE>();
+        let mut keys = [S::new(&strides[0]); STRIDES];
+        let mut stride = 1;
+        while stride < STRIDES {
+            keys[stride] = S::new(&strides[stride]);
+            stride += 1;
+        }
+        // A bit for each place that holds a symbol, and for both ends.
+        let mut alive = ((1 << (count + 1)) - 1) | ENDS;
+        let mut lowest = least(keys);
         while lowest < NEVER {
-            let at = lowest as usize % LONGEST;
-            let made = merges.made_at(lowest as u32 >> BITS);
+            let at = lowest as usize % PLACES;
+            let made = merges.made_at(lowest >> BITS);
             let behind = alive & (u64::MAX - 1) << at;
-            let gone = behind.trailing_zeros() as usize % LONGEST;
-            alive &= !(1 << gone);
+            let gone = behind & behind.wrapping_neg();
+            let after = (behind ^ gone).trailing_zeros() as usize % PLACES;
+            let before = (PLACES - 1) - (alive & ((1 << at) - 1)).leading_zeros() as usize % PLACES;
+            alive ^= gone;
+            let (right, left) = (self.ids[after], self.ids[before]);
             self.ids[at] = made;
-            let after = behind & behind.wrapping_sub(1);
-            let before = alive & ((1 << at) - 1);
-            // Without a neighbour it is asked for a pair that doesn't exist: no branch, so that both answers are waited
-            // for together.
-            let (right, left) = (
-                after.trailing_zeros() as usize % LONGEST,
-                (before | 1).ilog2() as usize,
-            );
-            let right = if after == 0 { NO_ID } else { self.ids[right] };
-            let previous = if before == 0 { NO_ID } else { self.ids[left] };
-            // The least of all other pairs while the answers are on their way, so that no step waits for its own keys to be
-            // written: 2 to 6 % of a first pass over English and code.
-            self.keys[at] = NEVER;
-            self.keys[gone] = NEVER;
-            self.keys[left] = NEVER;
-            let rest = least(&self.keys[..padded]);
-            let (right, previous) = (merges.rank(made, right), merges.rank(previous, made));
-            let (right, previous) = (key(right, at), key(previous, left));
-            self.keys[left] = previous;
-            self.keys[at] = right;
-            lowest = rest.min(right).min(previous);
+            // The least of all other pairs while the answers are on their way.
+            let others = with(keys, 1 << at | gone | 1 << before, NEVER);
+            let rest = least(others);
+            let (right, left) = (merges.rank(made, right), merges.rank(left, made));
+            let (right, left) = (key(right, at), key(left, before));
+            keys = with(with(others, 1 << at, right), 1 << before, left);
+            lowest = rest.min(right).min(left);
         }
-        alive
+        (alive & !ENDS) >> 1
     }
 }
 
-#[inline]
-fn key(rank: Rank, at: usize) -> i32 {
-    (rank << BITS | at as u32) as i32
+/// Bits of the places that hold no symbol.
+const ENDS: u64 = 1 | 1 << (PLACES - 1);
+
+/// How many keys of so many symbols are read.
+#[inline(always)]
+fn padded(count: usize) -> usize {
+    if count < STRIDE { STRIDE } else { PLACES }
 }
 
-/// The least of whole strides of keys.
-#[inline]
-fn least(keys: &[i32]) -> i32 {
-    let mut least = [NEVER; STRIDE];
-    for stride in keys.as_chunks::<STRIDE>().0 {
-        for (least, key) in least.iter_mut().zip(stride) {
-            *least = (*least).min(*key);
-        }
+#[inline(always)]
+fn key(rank: Rank, at: usize) -> u32 {
+    rank << BITS | at as u32
+}
+
+/// The least of some strides of keys.
+#[inline(always)]
+fn least<S: Sixteen, const STRIDES: usize>(keys: [S; STRIDES]) -> u32 {
+    let mut least = keys[0];
+    let mut stride = 1;
+    while stride < STRIDES {
+        least = least.min(keys[stride]);
+        stride += 1;
     }
-    least.into_iter().fold(NEVER, i32::min)
+    least.least()
+}
+
+/// Strides of keys with `key` at the places whose bits are set.
+#[inline(always)]
+fn with<S: Sixteen, const STRIDES: usize>(mut keys: [S; STRIDES], places: u64, key: u32) -> [S; STRIDES] {
+    let mut stride = 0;
+    while stride < STRIDES {
+        keys[stride] = keys[stride].with((places >> (stride * STRIDE)) as u32, key);
+        stride += 1;
+    }
+    keys
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use fastrand::Rng;
 
+    use super::*;
     use crate::bpe::Symbols;
-    use crate::merges::{Merge, Merges};
-    use crate::vocab::TokenId;
+    use crate::merges::Merge;
 
     /// Replaces the pair of lowest rank, leftmost first, until none is left: what merging means.
     pub fn merged(merges: &Merges, mut parts: Vec<(TokenId, usize)>) -> Vec<(TokenId, usize)> {
@@ -185,5 +267,23 @@ pub(super) mod tests {
             gone += count - expected.len();
         }
         assert!(gone > 10_000, "{gone}");
+    }
+    #[test]
+    fn every_tier_merges_alike() {
+        let mut numbers = Rng::with_seed(2);
+        for round in 0..2000 {
+            let merges = random_merges(&mut numbers, false);
+            let count = [numbers.usize(1..20), numbers.usize(1..=LONGEST), LONGEST][round % 3];
+            let symbols: Vec<_> = (0..count).map(|_| numbers.u32(0..4)).collect();
+            let parts = symbols.iter().map(|&id| (id, 1)).collect();
+            let expected = merged(&merges, parts);
+            for tier in Tier::all() {
+                let mut short = Short::default();
+                let alive =
+                    short.merge_on(tier, &merges, &symbols, |_, left, right| merges.rank(left, right));
+                let ids = (0..64).filter(|at| alive >> at & 1 == 1).map(|at| short.id(at));
+                assert!(ids.eq(expected.iter().map(|part| part.0)), "{tier:?}");
+            }
+        }
     }
 }

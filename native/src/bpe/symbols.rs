@@ -6,7 +6,7 @@ use super::list::List;
 use super::runs::Runs;
 use super::short::{LONGEST, Short};
 use super::windows::Windows;
-use crate::merges::{Merges, Rank};
+use crate::merges::{AsciiPairs, Merges, Rank};
 use crate::vocab::TokenId;
 
 /// The symbols of one pretoken. Reused between pretokens.
@@ -60,7 +60,7 @@ impl Symbols {
     /// [are ranked](Merges::are_ranked), by the position of the left symbol, and the pair.
     #[inline]
     pub(super) fn merge_from(&mut self, merges: &Merges, first: impl Fn(usize, TokenId, TokenId) -> Rank) {
-        if merges.are_ranked() && !merges.need_heap() && self.dropout.is_none() {
+        if self.goes_by_rank(merges) {
             if self.ids.len() <= LONGEST {
                 return self.merge_short(merges, first);
             }
@@ -76,6 +76,33 @@ impl Symbols {
             }
         }
         self.merge_by_list(merges);
+    }
+
+    /// Merges a pretoken of ASCII and appends the ids that are left; returns false, and changes nothing, where that takes
+    /// more than the shortest way.
+    #[inline]
+    pub(super) fn merge_ascii(
+        &mut self,
+        merges: &Merges,
+        ascii: &AsciiPairs,
+        bytes: &[u8],
+        ids: &mut Vec<TokenId>,
+    ) -> bool {
+        if bytes.len() > LONGEST || bytes.is_empty() || !self.goes_by_rank(merges) || !bytes.is_ascii() {
+            return false;
+        }
+        let mut alive = self.short.merge_ascii(merges, ascii, bytes);
+        ids.reserve(LONGEST);
+        while alive != 0 {
+            ids.push(self.short.id(alive.trailing_zeros() as usize));
+            alive &= alive - 1;
+        }
+        true
+    }
+
+    #[inline]
+    fn goes_by_rank(&self, merges: &Merges) -> bool {
+        merges.are_ranked() && !merges.need_heap() && self.dropout.is_none()
     }
 
     /// What no other way can do.

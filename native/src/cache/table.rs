@@ -57,7 +57,8 @@ impl Table {
     #[inline(never)]
     fn find_further(&self, key: u128, hash: u64) -> Option<&Slot> {
         let (bucket, first) = (self.bucket(hash), way(hash));
-        for step in [2, 3] {
+        // Slots fill in this order: behind an empty one, in a line that would have to be waited for, is nothing.
+        for step in 0..WAYS {
             let slot = &self.buckets[bucket].0[first ^ step];
             if slot.has(key) {
                 return Some(slot);

@@ -26,37 +26,6 @@ pub(super) trait Lanes: Copy {
     fn continues(self) -> u64;
 }
 
-/// What the processor can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tier {
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Tier {
-    /// Every tier that this processor has, the best last.
-    pub(super) fn all() -> Vec<Tier> {
-        let mut tiers = vec![Tier::Portable];
-        #[cfg(target_arch = "x86_64")]
-        {
-            let bits = is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt")
-                && is_x86_feature_detected!("popcnt");
-            if bits && is_x86_feature_detected!("avx2") {
-                tiers.push(Tier::Avx2);
-                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-                    tiers.push(Tier::Avx512);
-                }
-            }
-        }
-        tiers
-    }
-}
-
 /// Four registers of 16 bytes, which every processor of 64 bits has, or what the compiler makes of them.
 #[derive(Clone, Copy)]
 pub(super) struct Portable([i8x16; BYTES / QUARTER]);

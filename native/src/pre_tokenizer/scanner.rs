@@ -5,13 +5,13 @@
 //! for many pretokens at once, agree with that.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use super::block::{BYTES, Block, Starts, low_bits};
 use super::classes::{Classes, LETTER, Mask, NEWLINE, SPACE};
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Avx2, Avx512};
-use super::lanes::{Lanes, Portable, Tier};
+use super::lanes::{Lanes, Portable};
+use crate::tier::Tier;
 
 /// A published split pattern as code. Such a pattern matches everywhere, so its matches tile the text.
 pub(super) trait Scanner {
@@ -26,8 +26,7 @@ pub(super) trait Scanner {
 /// Calls `emit` for each match of `S`, first to last.
 #[inline]
 pub(super) fn scan<S: Scanner>(text: &str, emit: impl FnMut(Range<usize>)) {
-    static TIER: LazyLock<Tier> = LazyLock::new(|| Tier::all().pop().unwrap_or(Tier::Portable));
-    scan_on::<S>(*TIER, text, emit);
+    scan_on::<S>(Tier::best(), text, emit);
 }
 
 /// [`scan`] by the instructions of one tier, which this processor must have.
