@@ -164,7 +164,12 @@ impl TokenBytes {
 
     /// The bytes of all tokens with their ids, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], TokenId)> {
-        (0..self.ids.len()).map(|entry| (self.bytes.get(entry), self.ids[entry]))
+        self.bytes.iter().zip(self.ids.iter().copied())
+    }
+
+    /// The highest id, where there is any.
+    pub fn highest_id(&self) -> Option<TokenId> {
+        self.ids.iter().copied().max()
     }
 
     /// The id of the token that stands for `bytes`.
@@ -251,6 +256,16 @@ impl Arena {
 
     fn get(&self, entry: usize) -> &[u8] {
         span(&self.data, &self.ends, entry)
+    }
+
+    /// Every string, in order.
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let (mut rest, mut start) = (self.data.as_slice(), 0);
+        self.ends.iter().map(move |&end| {
+            let (string, behind) = rest.split_at((end - start) as usize);
+            (rest, start) = (behind, end);
+            string
+        })
     }
 
     fn find(&self, bytes: &[u8]) -> Option<usize> {

@@ -106,7 +106,7 @@ impl WholeCharacters {
         let mut first = FirstRanks::new(tokens);
         let mut conflicts = Conflicts::default();
         for (left, right, merge) in merges.iter() {
-            if !first.is_near(left) && !first.is_near(right) {
+            if !(first.is_near(left) | first.is_near(right)) {
                 continue;
             }
             first.note(left, right, merge.rank);

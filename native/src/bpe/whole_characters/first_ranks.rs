@@ -6,12 +6,15 @@ use crate::vocab::{TokenBytes, TokenId};
 
 /// Whether `bytes` may be a character beyond ASCII, or a part of one.
 pub(super) fn is_near_a_character(bytes: &[u8]) -> bool {
-    bytes.len() <= 4 && bytes.first().is_some_and(|&first| first >= 0x80)
+    // Both, without a branch between them: neither can be guessed.
+    (bytes.len() <= 4) & bytes.first().is_some_and(|&first| first >= 0x80)
 }
 
 /// For the tokens that may be characters or parts of one: the lowest rank at which one is merged with anything at its left,
 /// and all merges with what is at its right. Ids from [`MOST_IDS`] on are left out, so their characters are never whole.
 pub(super) struct FirstRanks {
+    // Which tokens they are, a bit for each id: nearly all merges are of others, and the bits stay in the nearest cache.
+    are_near: Vec<u64>,
     // Where a token stands in `tokens`, by its id.
     places: Vec<u32>,
     // The first byte of each token, by its id.
@@ -41,10 +44,11 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 
 impl FirstRanks {
     pub(super) fn new(tokens: &TokenBytes) -> Self {
-        let most = tokens.iter().map(|(_, id)| id as usize + 1).max().unwrap_or(0);
+        let most = tokens.highest_id().map_or(0, |id| id as usize + 1).min(MOST_IDS);
         let mut first = Self {
-            places: vec![NOWHERE; most.min(MOST_IDS)],
-            leads: vec![0; most.min(MOST_IDS)],
+            are_near: vec![0; most.div_ceil(64)],
+            places: vec![NOWHERE; most],
+            leads: vec![0; most],
             tokens: Vec::new(),
             rights: Vec::new(),
         };
@@ -53,6 +57,7 @@ impl FirstRanks {
             if !is_near_a_character(bytes) {
                 continue;
             }
+            first.are_near[id as usize / 64] |= 1 << (id % 64);
             first.places[id as usize] = first.tokens.len() as u32;
             first.tokens.push(Near {
                 as_right: Rank::MAX,
@@ -65,7 +70,8 @@ impl FirstRanks {
 
     #[inline]
     pub(super) fn is_near(&self, id: TokenId) -> bool {
-        self.place(id).is_some()
+        let bits = self.are_near.get(id as usize / 64);
+        bits.is_some_and(|bits| bits >> (id % 64) & 1 == 1)
     }
 
     pub(super) fn note(&mut self, left: TokenId, right: TokenId, rank: Rank) {
