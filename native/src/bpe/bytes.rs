@@ -52,11 +52,7 @@ impl Bpe {
         if pretoken.is_ascii() && self.has_all_bytes {
             let bytes = pretoken.as_bytes();
             symbols.clear();
-            symbols.extend(
-                bytes
-                    .iter()
-                    .map(|&byte| self.symbols_of_bytes[byte as usize].unwrap_or(0)),
-            );
+            symbols.extend(bytes.iter().map(|&byte| self.ascii_pairs.id(byte)));
             return symbols.merge_from(&self.merges, |at, _, _| {
                 self.ascii_pairs.rank(bytes[at], bytes[at + 1])
             });
@@ -122,5 +118,63 @@ impl Bpe {
     pub fn unmerged_bytes(&self, pretoken: &[u8], parts: &mut Vec<Part>) {
         let ids = pretoken.iter().map(|&byte| self.symbols_of_bytes[byte as usize]);
         parts.extend(ids.flatten().map(|id| (id, 1)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use crate::bpe::{Bpe, BpeSettings, Symbols};
+    use crate::byte_alphabet::{bytes_to_token, char_of};
+    use crate::merges::Merges;
+    use crate::vocab::Vocab;
+
+    /// A model with a token for each byte and random merges of four letters.
+    fn random_model(numbers: &mut Rng) -> Bpe {
+        let mut vocab = Vocab::default();
+        (0..=255).for_each(|byte| vocab.insert(&char_of(byte).to_string(), u32::from(byte)));
+        let mut parts: Vec<Vec<u8>> = (b'a'..=b'd').map(|byte| vec![byte]).collect();
+        let mut pairs = Vec::new();
+        for id in 256..numbers.u32(260..320) {
+            let mut part = || parts[numbers.usize(0..parts.len())].clone();
+            let (left, right) = (part(), part());
+            let whole = [left.as_slice(), &right].concat();
+            if whole.len() < 12 && !parts.contains(&whole) {
+                vocab.insert(&bytes_to_token(&whole), id);
+                pairs.push((bytes_to_token(&left), bytes_to_token(&right)));
+                parts.push(whole);
+            }
+        }
+        vocab.finish();
+        let texts = pairs.iter().map(|(left, right)| (left.as_str(), right.as_str()));
+        let merges = Merges::new(&vocab, texts, "").expect("the vocabulary holds every part");
+        Bpe::new(vocab, merges, BpeSettings::default(), true)
+    }
+
+    #[test]
+    fn ascii_of_any_length_gives_the_ids_of_its_bytes() {
+        let mut numbers = Rng::with_seed(3);
+        let mut symbols = Symbols::default();
+        let mut merged = 0;
+        for _ in 0..40 {
+            let model = random_model(&mut numbers);
+            for length in 0..140 {
+                let text: String = (0..length)
+                    .map(|_| numbers.choice(['a', 'b', 'c', 'd']).unwrap())
+                    .collect();
+                let (mut ids, mut expected, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+
+                model.encode_pretoken(&text, &mut symbols, &mut ids);
+                model.encode_pretoken_parts(&text, &mut symbols, &mut parts);
+                model.encode_bytes(text.as_bytes(), &mut symbols, &mut expected);
+
+                assert_eq!(ids, expected, "{text:?} with {:?}", model.merges.pairs());
+                assert!(parts.iter().map(|part| part.0).eq(expected), "{text:?}");
+                assert_eq!(parts.iter().map(|part| part.1).sum::<usize>(), length);
+                merged += length - ids.len();
+            }
+        }
+        assert!(merged > 50_000, "{merged}");
     }
 }
