@@ -14,7 +14,6 @@ use hashbrown::{HashMap, HashSet};
 use regex::Regex;
 
 use crate::Result;
-use crate::config::Node;
 use crate::normalizer::Normalizer;
 use crate::quoted::Escaped;
 use crate::vocab::TokenId;
@@ -50,19 +49,6 @@ impl AddedToken {
             lstrip: false,
             rstrip: false,
         }
-    }
-
-    fn from_node(node: &Node) -> Result<(TokenId, Self)> {
-        let flag = |name| node.field(name)?.bool();
-        let token = Self {
-            content: node.field("content")?.str()?.to_owned(),
-            special: flag("special")?,
-            normalized: flag("normalized")?,
-            single_word: flag("single_word")?,
-            lstrip: flag("lstrip")?,
-            rstrip: flag("rstrip")?,
-        };
-        Ok((node.field("id")?.u32()?, token))
     }
 }
 
@@ -107,11 +93,13 @@ pub struct AddedTokens {
 }
 
 impl AddedTokens {
-    /// Reads `added_tokens` of a `tokenizer.json`; `id_in_vocab` answers for the model.
-    pub fn from_nodes(nodes: &[Node], id_in_vocab: impl Fn(&str) -> Option<TokenId>) -> Result<Self> {
+    /// The tokens that a `tokenizer.json` lists, with the ids given there; `id_in_vocab` answers for the model.
+    pub fn from_list(
+        list: Vec<(TokenId, AddedToken)>,
+        id_in_vocab: impl Fn(&str) -> Option<TokenId>,
+    ) -> Self {
         let mut added = Self::default();
-        for node in nodes {
-            let (given, token) = AddedToken::from_node(node)?;
+        for (given, token) in list {
             if token.content.is_empty() {
                 continue;
             }
@@ -126,7 +114,7 @@ impl AddedTokens {
             }
             added.insert(id, token);
         }
-        Ok(added)
+        added
     }
 
     /// Adds a token. One of the same content is replaced and keeps its id; another content with the same id stays

@@ -2,30 +2,56 @@
 //!
 //! Components read themselves from a [`Node`]; the file as a whole is read in `tokenizer_json`.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use crate::quoted::{Bare, Quoted};
 use crate::{Error, Result};
 
-/// A JSON value and the path that leads to it, such as `pre_tokenizer.pretokenizers[1]`.
+/// A JSON path, such as `pre_tokenizer.pretokenizers[1]`. It is written only where somebody complains: a file has 50,000 added
+/// tokens with seven members each.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// At a key of the file itself, or of its model.
+    Path(&'a str),
+    /// At a key of an object.
+    Key(&'a Place<'a>, &'a str),
+    /// In an array.
+    Index(&'a Place<'a>, usize),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Path(path) => f.write_str(path),
+            Self::Key(parent, key) => write!(f, "{parent}.{}", Bare(key)),
+            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+/// A JSON value and the path that leads to it.
 #[derive(Debug, Clone)]
 pub struct Node<'a> {
-    path: String,
+    place: Place<'a>,
     value: &'a Value,
 }
 
 impl<'a> Node<'a> {
-    /// Wraps `value`, found at `path`.
-    pub fn new(path: impl Into<String>, value: &'a Value) -> Self {
-        Self {
-            path: path.into(),
-            value,
-        }
+    /// Wraps `value`, the component that the file calls `name`.
+    pub fn new(name: &'a str, value: &'a Value) -> Self {
+        Self::at(Place::Path(name), value)
+    }
+
+    /// Wraps `value`, found at `place`.
+    pub fn at(place: Place<'a>, value: &'a Value) -> Self {
+        Self { place, value }
     }
 
     /// The JSON path of this value.
-    pub fn path(&self) -> &str {
-        &self.path
+    pub fn path(&self) -> String {
+        self.place.to_string()
     }
 
     /// The bare JSON value.
@@ -35,7 +61,7 @@ impl<'a> Node<'a> {
 
     /// An error at this place: `tokenizer.json: PATH MESSAGE`.
     pub fn error(&self, message: impl std::fmt::Display) -> Error {
-        Error::TokenizerFile(format!("tokenizer.json: {} {message}", self.path))
+        Error::TokenizerFile(format!("tokenizer.json: {} {message}", self.place))
     }
 
     /// The error for a component `kind` at this place, when only `supported` kinds can run.
@@ -51,7 +77,7 @@ impl<'a> Node<'a> {
         Error::UnsupportedComponent(format!(
             "tokenizer.json: {} has type {}; hf_bpe supports {supported}. \
              Load this file with tokenizers.Tokenizer.from_file instead.",
-            self.path,
+            self.place,
             Quoted(kind)
         ))
     }
@@ -61,7 +87,7 @@ impl<'a> Node<'a> {
         Error::UnsupportedComponent(format!(
             "tokenizer.json: {}.type is {}; hf_bpe supports 'BPE'. Load this file with \
              tokenizers.Tokenizer.from_file, or its directory with transformers.PreTrainedTokenizerFast, instead.",
-            self.path,
+            self.place,
             Quoted(kind)
         ))
     }
@@ -70,7 +96,7 @@ impl<'a> Node<'a> {
     pub fn unsupported_setting(&self, message: impl std::fmt::Display) -> Error {
         Error::UnsupportedComponent(format!(
             "tokenizer.json: {} {message}. Load this file with tokenizers.Tokenizer.from_file instead.",
-            self.path
+            self.place
         ))
     }
 
@@ -80,24 +106,23 @@ impl<'a> Node<'a> {
     }
 
     /// The member `name`, or an error that names it.
-    pub fn field(&self, name: &str) -> Result<Node<'a>> {
-        let object = self.object()?;
-        match object.get(name) {
-            Some(value) => Ok(Node::new(format!("{}.{}", self.path, Bare(name)), value)),
+    pub fn field<'b>(&'b self, name: &'b str) -> Result<Node<'b>> {
+        match self.object()?.get(name) {
+            Some(value) => Ok(Node::at(Place::Key(&self.place, name), value)),
             None => Err(self.error(format_args!("lacks {}", Quoted(name)))),
         }
     }
 
     /// The member `name` unless it is absent or null.
-    pub fn optional(&self, name: &str) -> Result<Option<Node<'a>>> {
+    pub fn optional<'b>(&'b self, name: &'b str) -> Result<Option<Node<'b>>> {
         Ok(match self.object()?.get(name) {
             None | Some(Value::Null) => None,
-            Some(value) => Some(Node::new(format!("{}.{}", self.path, Bare(name)), value)),
+            Some(value) => Some(Node::at(Place::Key(&self.place, name), value)),
         })
     }
 
     /// The `type` member: which component this is.
-    pub fn kind(&self) -> Result<&'a str> {
+    pub fn kind(&self) -> Result<&str> {
         self.field("type")?.str()
     }
 
@@ -142,12 +167,12 @@ impl<'a> Node<'a> {
     }
 
     /// The items of this array, each with its path.
-    pub fn items(&self) -> Result<Vec<Node<'a>>> {
+    pub fn items(&self) -> Result<Vec<Node<'_>>> {
         let array = self.value.as_array().ok_or_else(|| self.wrong_type("an array"))?;
         Ok(array
             .iter()
             .enumerate()
-            .map(|(index, value)| Node::new(format!("{}[{index}]", self.path), value))
+            .map(|(index, value)| Node::at(Place::Index(&self.place, index), value))
             .collect())
     }
 

@@ -139,8 +139,8 @@ fn read(node: &Node, steps: &mut Vec<Step>) -> Result<()> {
         "Metaspace" => Step::Metaspace(Metaspace::from_node(node)?),
         "Replace" => Step::Replace(Replace::from_node(node)?),
         "Sequence" => {
-            let inner = node.field("decoders")?.items()?;
-            return inner.iter().try_for_each(|step| read(step, steps));
+            let inner = node.field("decoders")?;
+            return inner.items()?.iter().try_for_each(|step| read(step, steps));
         }
         "Strip" => Step::Strip(Strip::from_node(node)?),
         "WordPiece" => Step::WordPiece(WordPiece::from_node(node)?),

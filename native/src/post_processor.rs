@@ -59,7 +59,8 @@ impl PostProcessor {
             "RobertaProcessing" => Ok(Self::Roberta(Roberta::from_node(node)?)),
             "TemplateProcessing" => Ok(Self::Template(Template::from_node(node)?)),
             "Sequence" => {
-                let steps = node.field("processors")?.items()?;
+                let steps = node.field("processors")?;
+                let steps = steps.items()?;
                 Ok(Self::Sequence(
                     steps.iter().map(Self::read).collect::<Result<_>>()?,
                 ))

@@ -163,7 +163,7 @@ impl PreTokenizer {
 /// Reads a component, whose members are listed in its place if it is a `Sequence`, with their JSON paths.
 fn read_steps(node: &Node<'_>, steps: &mut Vec<(Step, String)>) -> Result<()> {
     if node.kind()? != "Sequence" {
-        steps.push((Step::from_node(node)?, node.path().to_owned()));
+        steps.push((Step::from_node(node)?, node.path()));
         return Ok(());
     }
     for member in node.field("pretokenizers")?.items()? {

@@ -105,11 +105,7 @@ impl Tokenizer {
 
     /// The same with merges whose ids are known, whatever the file lists.
     pub(crate) fn with_merges(file: TokenizerFile, merges: Merges) -> Result<Self> {
-        let nodes = match &file.added_tokens {
-            Value::Null => Vec::new(),
-            list => Node::new("added_tokens", list).items()?,
-        };
-        let added = AddedTokens::from_nodes(&nodes, |content| file.vocab.id(content))?;
+        let added = AddedTokens::from_list(file.added_tokens, |content| file.vocab.id(content));
         let byte_level = writes_byte_alphabet(&file.components);
         let bpe = Bpe::new(file.vocab, merges, file.settings, byte_level);
         Self::assemble(Arc::new(bpe), added, file.components, None)

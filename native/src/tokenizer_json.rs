@@ -3,6 +3,7 @@
 //! Vocabulary and merges stream straight into their tables; the small parts are kept as JSON, so that what comes in
 //! goes out again unchanged.
 
+mod added_list;
 pub(crate) mod defaults;
 mod merges;
 mod model;
@@ -17,14 +18,17 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
+use self::added_list::{AddedList, Listed};
 pub use self::merges::MergeTexts;
 use self::model::RawModel;
 use self::refuse::refuse;
-use self::unique::{Place, Unique, twice};
+use self::unique::{Unique, twice};
 pub use self::writer::Writer;
+use crate::added_tokens::AddedToken;
 use crate::bpe::BpeSettings;
+use crate::config::Place;
 use crate::quoted::{Bare, Escaped, Quoted};
-use crate::vocab::Vocab;
+use crate::vocab::{TokenId, Vocab};
 use crate::{Error, Result};
 
 /// The parts of the file that stay JSON.
@@ -71,8 +75,8 @@ impl Components {
 pub struct TokenizerFile {
     /// The parts that stay JSON.
     pub components: Components,
-    /// `added_tokens`, as JSON.
-    pub added_tokens: Value,
+    /// `added_tokens`: the tokens, and the ids that they are listed with.
+    pub added_tokens: Vec<(TokenId, AddedToken)>,
     /// The settings of the model.
     pub settings: BpeSettings,
     /// The vocabulary of the model.
@@ -125,26 +129,23 @@ impl TokenizerFile {
             post_processor: take("post_processor"),
             decoder: take("decoder"),
         };
-        let added_tokens = match raw.rest.remove("added_tokens") {
-            None => Value::Array(Vec::new()),
-            // As stock, which has a default for a list that is absent alone.
-            Some(Value::Null) => {
-                let message = "tokenizer.json: added_tokens should be an array, found null";
-                return Err(Error::TokenizerFile(message.into()));
-            }
-            Some(list) => list,
-        };
-        model.finish(components, added_tokens)
+        // As stock, which has a default for a list that is absent alone.
+        model.finish(components, raw.added_tokens.unwrap_or_default())
     }
 
     /// The text of this file without its vocabulary and merges, which [`Self::parse`] reads; `None` where it would not
     /// read the same again, such as a number that no 64 bits hold.
     pub(crate) fn head(&self) -> Option<String> {
         let (parts, settings) = (&self.components, &self.settings);
+        let added: Vec<_> = self
+            .added_tokens
+            .iter()
+            .map(|(id, token)| Listed(*id, token))
+            .collect();
         let head = serde_json::json!({
             "truncation": parts.truncation,
             "padding": parts.padding,
-            "added_tokens": self.added_tokens,
+            "added_tokens": added,
             "normalizer": parts.normalizer,
             "pre_tokenizer": parts.pre_tokenizer,
             "post_processor": parts.post_processor,
@@ -200,10 +201,11 @@ fn unknown<E: serde::de::Error>(key: &str) -> E {
     ))
 }
 
-/// The top level: the model streams, the rest is small.
+/// The top level: the model and the added tokens stream, the rest is small.
 #[derive(Default)]
 struct RawFile {
     model: Option<RawModel>,
+    added_tokens: Option<AddedList>,
     rest: serde_json::Map<String, Value>,
 }
 
@@ -227,18 +229,24 @@ impl<'de> Deserialize<'de> for RawFile {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<RawFile, A::Error> {
                 let mut file = RawFile::default();
                 while let Some(key) = map.next_key::<String>()? {
-                    let known = file.rest.contains_key(&key) || (key == "model" && file.model.is_some());
+                    let known = match key.as_str() {
+                        "model" => file.model.is_some(),
+                        "added_tokens" => file.added_tokens.is_some(),
+                        _ => file.rest.contains_key(&key),
+                    };
                     if known {
                         return Err(twice("the file", &key));
                     }
                     if !KEYS.contains(&key.as_str()) {
                         return Err(unknown(&key));
                     }
-                    if key == "model" {
-                        file.model = Some(map.next_value()?);
-                    } else {
-                        let value = map.next_value_seed(Unique(Place::Path(&key)))?;
-                        file.rest.insert(key, value);
+                    match key.as_str() {
+                        "model" => file.model = Some(map.next_value()?),
+                        "added_tokens" => file.added_tokens = Some(map.next_value()?),
+                        _ => {
+                            let value = map.next_value_seed(Unique(Place::Path(&key)))?;
+                            file.rest.insert(key, value);
+                        }
                     }
                 }
                 Ok(file)

@@ -22,9 +22,9 @@ impl Replace {
         let at = node.field("pattern")?;
         let pattern = Pattern::from_node(&at)?;
         let content = node.field("content")?.str()?;
-        let replace = Self::new(&pattern, content).map_err(|error| at_path(at.path(), error))?;
+        let replace = Self::new(&pattern, content).map_err(|error| at_path(&at.path(), error))?;
         Ok(Self {
-            path: at.path().to_owned(),
+            path: at.path(),
             ..replace
         })
     }

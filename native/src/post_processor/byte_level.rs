@@ -17,8 +17,8 @@ pub struct ByteLevel {
 
 impl ByteLevel {
     pub(super) fn from_node(node: &Node) -> Result<Self> {
-        if let Some(use_regex) = node.object()?.get("use_regex") {
-            Node::new(format!("{}.use_regex", node.path()), use_regex).bool()?;
+        if node.object()?.contains_key("use_regex") {
+            node.field("use_regex")?.bool()?;
         }
         Ok(Self {
             add_prefix_space: node.field("add_prefix_space")?.bool()?,

@@ -48,14 +48,15 @@ impl Template {
     pub(super) fn from_node(node: &Node) -> Result<Self> {
         let specials = read_specials(&node.field("special_tokens")?)?;
         let pieces = |name| -> Result<Vec<Piece>> {
-            let items = node.field(name)?.items()?;
+            let list = node.field(name)?;
+            let items = list.items()?;
             items
                 .iter()
                 .map(|item| Piece::from_node(item, &specials))
                 .collect()
         };
         Ok(Self {
-            path: node.path().to_owned(),
+            path: node.path(),
             single: pieces("single")?,
             pair: pieces("pair")?,
         })
@@ -141,7 +142,7 @@ impl Piece {
             _ => return Err(node.error("should have one member: 'Sequence' or 'SpecialToken'")),
         };
         Ok(Self {
-            path: node.path().to_owned(),
+            path: node.path(),
             type_id: inner.field("type_id")?.u32()?,
             kind,
         })
@@ -202,7 +203,8 @@ fn read_special(node: &Node) -> Result<Special> {
         .iter()
         .map(Node::u32)
         .collect::<Result<_>>()?;
-    let tokens = node.field("tokens")?.items()?;
+    let tokens = node.field("tokens")?;
+    let tokens = tokens.items()?;
     let texts: Vec<Arc<str>> = tokens
         .iter()
         .map(|token| Ok(token.str()?.into()))

@@ -54,7 +54,7 @@ impl Split {
         let pattern = Pattern::from_node(&at)?;
         let behavior = Behavior::from_node(&node.field("behavior")?)?;
         let invert = node.field("invert")?.bool()?;
-        Self::new(&pattern, behavior, invert).map_err(|error| at_path(at.path(), error))
+        Self::new(&pattern, behavior, invert).map_err(|error| at_path(&at.path(), error))
     }
 
     /// Prepares to cut by `pattern`; with `invert`, matches and the text between them swap their roles.

@@ -6,13 +6,14 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::added_list::AddedList;
 use super::merges::MergeTexts;
 use super::refuse::refuse;
 use super::text::Text;
-use super::unique::{Place, Unique, twice};
+use super::unique::{Unique, twice};
 use super::{Components, TokenizerFile};
 use crate::bpe::BpeSettings;
-use crate::config::Node;
+use crate::config::{Node, Place};
 use crate::quoted::{Bare, Escaped};
 use crate::vocab::{TokenId, Vocab};
 use crate::{Error, Result};
@@ -30,7 +31,7 @@ pub(super) struct RawModel {
 }
 
 impl RawModel {
-    pub(super) fn finish(mut self, components: Components, added_tokens: Value) -> Result<TokenizerFile> {
+    pub(super) fn finish(mut self, components: Components, added_tokens: AddedList) -> Result<TokenizerFile> {
         let rest = Value::Object(std::mem::take(&mut self.rest));
         let node = Node::new("model", &rest);
         let kind = match node.object()?.get("type") {
@@ -55,7 +56,7 @@ impl RawModel {
         }
         Ok(TokenizerFile {
             components,
-            added_tokens,
+            added_tokens: added_tokens.finish()?,
             settings: settings(&node)?,
             vocab,
             merges,

@@ -1,31 +1,12 @@
 //! Any JSON value whose objects have each key once: of two, nobody knows which was meant.
 
-use crate::quoted::{Bare, Escaped};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Where a value stands.
-#[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
-    /// At a key of the file itself, or of its model.
-    Path(&'a str),
-    /// At a key of an object.
-    Key(&'a Place<'a>, &'a str),
-    /// In an array.
-    Index(&'a Place<'a>, usize),
-}
-
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Path(path) => f.write_str(path),
-            Self::Key(parent, key) => write!(f, "{parent}.{}", Bare(key)),
-            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
-        }
-    }
-}
+use crate::config::Place;
+use crate::quoted::Escaped;
 
 /// The error for a key of the object at `place` that stands there twice.
 pub(super) fn twice<E: Error>(place: impl fmt::Display, key: &str) -> E {

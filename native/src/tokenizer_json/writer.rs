@@ -4,9 +4,10 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 
 use super::Components;
+use super::added_list::Listed;
 use crate::added_tokens::AddedTokens;
 use crate::bpe::Bpe;
-use crate::vocab::{TokenId, Vocab};
+use crate::vocab::Vocab;
 
 /// Everything that a file holds, borrowed for writing in stock's own layout.
 pub struct Writer<'a> {
@@ -25,7 +26,7 @@ impl Serialize for Writer<'_> {
         file.serialize_field("version", "1.0")?;
         file.serialize_field("truncation", &parts.truncation)?;
         file.serialize_field("padding", &parts.padding)?;
-        file.serialize_field("added_tokens", &AddedList(self.added))?;
+        file.serialize_field("added_tokens", &AddedTokenList(self.added))?;
         file.serialize_field("normalizer", &parts.normalizer)?;
         file.serialize_field("pre_tokenizer", &parts.pre_tokenizer)?;
         file.serialize_field("post_processor", &parts.post_processor)?;
@@ -35,33 +36,11 @@ impl Serialize for Writer<'_> {
     }
 }
 
-struct AddedList<'a>(&'a AddedTokens);
+struct AddedTokenList<'a>(&'a AddedTokens);
 
-impl Serialize for AddedList<'_> {
+impl Serialize for AddedTokenList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Item<'a> {
-            id: TokenId,
-            content: &'a str,
-            single_word: bool,
-            lstrip: bool,
-            rstrip: bool,
-            normalized: bool,
-            special: bool,
-        }
-        let mut list = serializer.serialize_seq(Some(self.0.len()))?;
-        for (id, token) in self.0.iter() {
-            list.serialize_element(&Item {
-                id,
-                content: &token.content,
-                single_word: token.single_word,
-                lstrip: token.lstrip,
-                rstrip: token.rstrip,
-                normalized: token.normalized,
-                special: token.special,
-            })?;
-        }
-        list.end()
+        serializer.collect_seq(self.0.iter().map(|(id, token)| Listed(id, token)))
     }
 }
 

@@ -47,7 +47,7 @@ impl PyTokenizer {
         merges.iter().for_each(|(left, right)| texts.push(left, right));
         let file = TokenizerFile {
             components: read_components(components)?,
-            added_tokens: serde_json::Value::Null,
+            added_tokens: Vec::new(),
             settings: BpeSettings {
                 ignore_merges,
                 unk_token,
