@@ -6,11 +6,18 @@ use crate::normalized::Change;
 pub(super) trait Changes {
     /// Takes the next character.
     fn push(&mut self, char: char, change: isize);
+
+    /// Takes characters that stay what and where they are.
+    fn keep(&mut self, text: &str);
 }
 
 impl Changes for Vec<Change> {
     fn push(&mut self, char: char, change: isize) {
         Vec::push(self, (char, change));
+    }
+
+    fn keep(&mut self, text: &str) {
+        self.extend(text.chars().map(|char| (char, 0)));
     }
 }
 
@@ -33,6 +40,10 @@ impl Changes for NewText {
     fn push(&mut self, char: char, change: isize) {
         self.text.push(char);
         self.moves |= change != 0;
+    }
+
+    fn keep(&mut self, text: &str) {
+        self.text.push_str(text);
     }
 }
 
