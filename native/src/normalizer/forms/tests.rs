@@ -59,7 +59,7 @@ fn random_texts_of_what_changes_and_what_does_not() {
                         .choice(['e', 'o', 'A', ' ', '語', 'か', 'ア', 'ω', '\u{1100}', '가', '😀'])
                         .unwrap(),
                     4 => numbers.char('\u{300}'..'\u{350}'),
-                    5 => numbers.char('a'..'z'),
+                    5 => numbers.char('a'..='z'),
                     6 => numbers.char('\u{1100}'..'\u{11ff}'),
                     _ => numbers.char('\u{80}'..'\u{2000}'),
                 })
@@ -103,6 +103,7 @@ fn one_change_in_a_long_text_leaves_the_rest_alone() {
 
     let stretches: Vec<_> = Form::Nfc.doubtful(&text).collect();
 
-    assert_eq!(stretches, [5000..5003]);
+    assert_eq!(stretches.len(), 1);
+    assert_eq!(stretches[0], 5000..5003);
     assert!(!Form::Nfc.surely_keeps(&text));
 }
