@@ -4,6 +4,7 @@ mod table;
 
 use hashbrown::HashMap;
 
+use crate::prefetch;
 use crate::quoted::Quoted;
 use crate::vocab::{TokenId, Vocab};
 use crate::{Error, Result};
@@ -159,6 +160,17 @@ impl Merges {
             .chain(others)
     }
 
+    /// The pairs that are `wanted` and their ranks, in no order.
+    pub fn select(&self, wanted: impl Fn(TokenId, TokenId) -> bool) -> Vec<(TokenId, TokenId, Rank)> {
+        let mut found = self.table.select(&wanted);
+        let others = self
+            .others
+            .iter()
+            .filter(|&(&(left, right), _)| wanted(left, right));
+        found.extend(others.map(|(&(left, right), merge)| (left, right, merge.rank)));
+        found
+    }
+
     /// Takes merges whose ids are known, of a vocabulary in which no two tokens share one. A pair that is given twice
     /// counts the last time.
     pub fn from_ids(pairs: impl ExactSizeIterator<Item = ((TokenId, TokenId), Merge)> + Clone) -> Self {
@@ -225,6 +237,15 @@ impl Merges {
         match self.ids.get(rank as usize) {
             None => rank + self.offset,
             Some(&id) => id,
+        }
+    }
+
+    /// Asks for the memory that [`Self::made_at`] will need; the rank may be [`NO_RANK`].
+    #[inline(always)]
+    pub fn prefetch_made(&self, rank: Rank) {
+        // Not by whether there is such a rank: that can't be guessed.
+        if let Some(last) = self.ids.len().checked_sub(1) {
+            prefetch::line(&self.ids[last.min(rank as usize)], 0);
         }
     }
 

@@ -167,11 +167,6 @@ impl TokenBytes {
         self.bytes.iter().zip(self.ids.iter().copied())
     }
 
-    /// The highest id, where there is any.
-    pub fn highest_id(&self) -> Option<TokenId> {
-        self.ids.iter().copied().max()
-    }
-
     /// The id of the token that stands for `bytes`.
     pub fn id(&self, bytes: &[u8]) -> Option<TokenId> {
         self.bytes.find(bytes).map(|entry| self.ids[entry])

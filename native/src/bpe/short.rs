@@ -150,6 +150,8 @@ impl Short {
             let others = with(keys, 1 << at | gone | 1 << before, NEVER);
             let rest = least(others);
             let (right, left) = (merges.rank(made, right), merges.rank(left, made));
+            merges.prefetch_made(right);
+            merges.prefetch_made(left);
             let (right, left) = (key(right, at), key(left, before));
             keys = with(with(others, 1 << at, right), 1 << before, left);
             lowest = rest.min(right).min(left);

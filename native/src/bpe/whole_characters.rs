@@ -105,15 +105,12 @@ impl WholeCharacters {
     pub fn new(tokens: &TokenBytes, merges: &Merges) -> Self {
         let mut first = FirstRanks::new(tokens);
         let mut conflicts = Conflicts::default();
-        for (left, right, merge) in merges.iter() {
-            if !(first.is_near(left) | first.is_near(right)) {
-                continue;
-            }
-            first.note(left, right, merge.rank);
-            if let Some(lead) = first.lead_of_part(right)
+        let near = merges.select(|left, right| first.is_near(left) | first.is_near(right));
+        for (left, right, rank) in near {
+            if let Some(lead) = first.note(left, right, rank, tokens)
                 && let Some(left) = tokens.bytes(left)
             {
-                conflicts.insert(left, lead, merge.rank);
+                conflicts.insert(left, lead, rank);
             }
         }
         Self {

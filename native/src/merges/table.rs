@@ -26,7 +26,6 @@ const MOST_MOVES: usize = 200;
 /// Left half, right half and rank of each pair in one integer, in one of two buckets.
 #[derive(Debug, Clone)]
 pub struct PairTable {
-    // A power of two of them.
     buckets: Vec<Bucket>,
     // Chosen anew for each table, so that no file can be written whose pairs all fall into one place.
     seed: u64,
@@ -40,7 +39,7 @@ impl PairTable {
     /// An empty table for up to so many pairs without being hashed anew.
     pub fn with_capacity(pairs: usize) -> Self {
         // At most 80 % full.
-        Self::with_buckets((pairs * 5 / 8 + 4).next_power_of_two())
+        Self::with_buckets(pairs * 5 / 8 + 4)
     }
 
     fn with_buckets(buckets: usize) -> Self {
@@ -130,11 +129,26 @@ impl PairTable {
     /// Each pair and its rank, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (TokenId, TokenId, Rank)> + '_ {
         let slots = self.buckets.iter().flat_map(|bucket| &bucket.0);
-        let full = slots.filter(|&&slot| rank_of(slot) != NO_RANK);
-        full.map(|&slot| {
-            let half = |shift: u32| (slot >> shift) as u32 & LIMIT;
-            (half(2 * BITS), half(BITS), rank_of(slot))
-        })
+        slots
+            .filter(|&&slot| rank_of(slot) != NO_RANK)
+            .map(|&slot| parts(slot))
+    }
+
+    /// The pairs that are `wanted`, and their ranks.
+    pub fn select(&self, wanted: impl Fn(TokenId, TokenId) -> bool) -> Vec<(TokenId, TokenId, Rank)> {
+        let mut found = Vec::new();
+        let mut some = [0; 128];
+        for buckets in self.buckets.chunks(some.len() / 2) {
+            let mut count = 0;
+            for &slot in buckets.iter().flat_map(|bucket| &bucket.0) {
+                let (left, right, rank) = parts(slot);
+                // Without a branch: which slots are full can't be guessed.
+                some[count] = slot;
+                count += usize::from(wanted(left, right) & (rank != NO_RANK));
+            }
+            found.extend(some[..count].iter().copied().map(parts));
+        }
+        found
     }
 
     /// The buckets of a pair.
@@ -142,7 +156,8 @@ impl PairTable {
     fn places(&self, pair: u64) -> [usize; 2] {
         let product = u128::from(pair ^ self.seed) * 0x9e37_79b9_7f4a_7c15;
         let hash = product as u64 ^ (product >> 64) as u64;
-        [hash, hash >> 32].map(|hash| hash as usize & (self.buckets.len() - 1))
+        let buckets = self.buckets.len() as u64;
+        [hash & 0xFFFF_FFFF, hash >> 32].map(|hash| ((hash * buckets) >> 32) as usize)
     }
 }
 
@@ -150,6 +165,13 @@ impl PairTable {
 #[inline(always)]
 fn pair(left: TokenId, right: TokenId) -> u64 {
     u64::from(left.min(LIMIT)) << BITS | u64::from(right.min(LIMIT))
+}
+
+/// What a slot holds: left half, right half and rank.
+#[inline]
+fn parts(slot: u64) -> (TokenId, TokenId, Rank) {
+    let half = |shift: u32| (slot >> shift) as u32 & LIMIT;
+    (half(2 * BITS), half(BITS), rank_of(slot))
 }
 
 #[inline]
@@ -206,7 +228,7 @@ mod tests {
                 table.insert(numbers.u32(0..LIMIT), numbers.u32(0..LIMIT), rank);
             }
             assert!(table.iter().count() > pairs - 10);
-            assert_eq!(table.buckets.len(), 1 << 14);
+            assert!(table.buckets.len() < pairs);
             table.seed != seed
         });
         assert!(anew.count() < 3);
@@ -236,7 +258,7 @@ mod tests {
                 assert_eq!(table.rank(left, right), number);
             }
             // A seed may fail, and then the next with as many buckets; not two.
-            assert!(table.buckets.len() <= 1 << 15, "{:?}", row(3));
+            assert!(table.buckets.len() < 2 * pairs, "{:?}", row(3));
         }
     }
 
