@@ -13,6 +13,7 @@ mod symbols;
 mod text;
 mod tree;
 mod whole_characters;
+mod whole_tokens;
 mod windows;
 mod words;
 
@@ -28,6 +29,7 @@ use crate::merges::{AsciiPairs, Merges};
 use crate::vocab::{TokenBytes, TokenId, Vocab};
 use characters::Characters;
 use whole_characters::WholeCharacters;
+use whole_tokens::WholeTokens;
 use words::Words;
 
 /// The settings of the model, as `tokenizer.json` names them.
@@ -66,6 +68,8 @@ pub struct Bpe {
     banned: Vec<TokenId>,
     has_all_bytes: bool,
     ascii_pairs: AsciiPairs,
+    // Where pretokens are taken whole.
+    whole_tokens: Option<Arc<WholeTokens>>,
     whole_characters: OnceLock<Arc<WholeCharacters>>,
 }
 
@@ -78,12 +82,17 @@ impl Bpe {
         let bytes = byte_level.then(|| TokenBytes::new(&vocab));
         let symbol = |byte: usize| vocab.id(byte_alphabet::char_of(byte as u8).encode_utf8(&mut [0; 4]));
         let symbols_of_bytes: Box<[_; 256]> = Box::new(std::array::from_fn(symbol));
+        let whole = settings.ignore_merges;
         let unk_id = settings.unk_token.as_deref().and_then(|unk| vocab.id(unk));
         Self {
             characters: Characters::new(&vocab),
             words: OnceLock::new(),
             has_all_bytes: symbols_of_bytes.iter().all(Option::is_some),
             ascii_pairs: AsciiPairs::new(&merges, &symbols_of_bytes),
+            whole_tokens: whole
+                .then(|| bytes.as_ref().map(WholeTokens::new))
+                .flatten()
+                .map(Arc::new),
             vocab,
             merges,
             settings,

@@ -5,7 +5,6 @@
 //! process take together is a setting, see [`set_limit`].
 
 mod budget;
-mod hash;
 mod long;
 mod lookups;
 mod short;
@@ -19,6 +18,7 @@ use long::LongPretokens;
 pub use lookups::Lookups;
 use table::Table;
 
+use crate::short_key;
 use crate::vocab::TokenId;
 
 /// A cache that holds no more than this is left alone, whatever falls to it.
@@ -41,7 +41,7 @@ impl PretokenCache {
     /// Appends the ids of one pretoken, `text[range]`, and returns true if they are known.
     pub fn get(&self, text: &[u8], range: Range<usize>, ids: &mut Vec<TokenId>) -> bool {
         let Range { start, end } = range;
-        let Some(key) = short::key(text, start, end) else {
+        let Some(key) = short_key::key(text, start, end) else {
             return end - start <= long::LONGEST && {
                 let hash = self.long.hash(text, start, end);
                 self.get_long(text, range, hash, ids)
@@ -61,7 +61,7 @@ impl PretokenCache {
     /// Remembers that `pretoken` becomes `ids`.
     pub fn insert(&mut self, pretoken: &[u8], ids: &[TokenId]) {
         let share = self.claim.share();
-        let key = short::key(pretoken, 0, pretoken.len());
+        let key = short_key::key(pretoken, 0, pretoken.len());
         if let Some(slot) = key.and_then(|key| short::Slot::new(key, ids)) {
             return self.insert_short(slot, share);
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::whole_characters::WholeCharacters;
 use super::{Bpe, Part, Symbols};
+use crate::short_key;
 use crate::vocab::TokenId;
 
 impl Bpe {
@@ -110,7 +111,11 @@ impl Bpe {
     }
 
     fn whole(&self, pretoken: &[u8]) -> Option<TokenId> {
-        let id = self.bytes.as_ref()?.id(pretoken)?;
+        let key = short_key::key(pretoken, 0, pretoken.len());
+        let id = match (&self.whole_tokens, key) {
+            (Some(tokens), Some(key)) => tokens.id(key)?,
+            _ => self.bytes.as_ref()?.id(pretoken)?,
+        };
         (!self.banned.contains(&id)).then_some(id)
     }
 

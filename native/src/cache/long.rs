@@ -8,7 +8,7 @@ mod key;
 
 use std::hash::{BuildHasher, RandomState};
 
-use super::hash::fold;
+use crate::hash::fold;
 use crate::prefetch::{self, LINE};
 use crate::vocab::TokenId;
 use key::{STRIDE, ends, middle, window_of, words_of};

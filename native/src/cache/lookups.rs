@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{PretokenCache, long, short};
+use crate::short_key;
 use crate::vocab::TokenId;
 
 /// Pretokens that are looked up together.
@@ -105,7 +106,7 @@ impl<'a, M: FnMut(Range<usize>, &mut Vec<TokenId>)> Lookups<'a, M> {
         let Turns { next, asked, .. } = &mut *self.turns;
         let mut long = 0;
         for (at, (asked, &(start, end))) in asked.iter_mut().zip(&next[..count]).enumerate() {
-            let (key, hash) = match short::key(self.text, start as usize, end as usize) {
+            let (key, hash) = match short_key::key(self.text, start as usize, end as usize) {
                 Some(key) => {
                     let hash = short::hash(key);
                     self.cache.short.prefetch(hash);

@@ -128,11 +128,11 @@ fn way(hash: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::short;
     use super::*;
+    use crate::short_key;
 
     fn slot(number: u32) -> Slot {
-        let key = short::key(&number.to_le_bytes(), 0, 4).unwrap();
+        let key = short_key::key(&number.to_le_bytes(), 0, 4).unwrap();
         Slot::new(key, &[number]).unwrap()
     }
 
