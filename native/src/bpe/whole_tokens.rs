@@ -3,13 +3,18 @@
 //! In the vocabulary an answer takes up to five loads, each of which waits for the one before: with Llama 3 that was 300 ns
 //! for a new word of English, more than merging it. Here the bytes themselves lie where their hash leads.
 
+use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 
 use crate::hash::fold;
+use crate::prefetch;
 use crate::short_key;
 use crate::vocab::{TokenBytes, TokenId};
 
 const WAYS: usize = 4;
+
+/// So many tokens before one is put into the table, its memory is asked for.
+const AHEAD: usize = 16;
 
 /// A table of keys and the ids beside them, about 60 % full.
 pub(super) struct WholeTokens {
@@ -35,11 +40,23 @@ impl WholeTokens {
             ids: vec![[0; WAYS]; buckets],
             seed: RandomState::new().hash_one(buckets),
         };
-        for (bytes, id) in tokens.iter() {
-            if let Some(key) = short_key::key(bytes, 0, bytes.len()) {
+        let short = tokens
+            .iter()
+            .filter_map(|(bytes, id)| Some((short_key::key(bytes, 0, bytes.len())?, id)));
+        let mut waiting = VecDeque::with_capacity(AHEAD + 1);
+        for (key, id) in short {
+            let (bucket, _) = table.place(key);
+            prefetch::line(&table.tags[bucket], 0);
+            prefetch::line(&table.buckets[bucket], 0);
+            prefetch::line(&table.ids[bucket], 0);
+            waiting.push_back((key, id));
+            if waiting.len() > AHEAD
+                && let Some((key, id)) = waiting.pop_front()
+            {
                 table.insert(key, id);
             }
         }
+        waiting.into_iter().for_each(|(key, id)| table.insert(key, id));
         table
     }
 
